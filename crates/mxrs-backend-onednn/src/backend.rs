@@ -1,0 +1,108 @@
+//! The backend: which calls it takes, and who prepares them.
+
+use crate::cache::{Cache, CacheCounters, Prepared, Signature};
+use crate::kernels::{self, Prepare};
+use crate::library::Library;
+use crate::objects::data_type;
+use mxrs_onednn_sys::result;
+use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_types::{DType, Result};
+use std::sync::Arc;
+
+/// How to set the backend up.
+#[derive(Clone)]
+pub struct OneDnnConfig {
+    /// Threads its loops run on.
+    pub team: Arc<Team>,
+    /// Most prepared primitives kept per operator kind (`MXNET_ONEDNN_CACHE_NUM`); `None` is unbounded.
+    pub cache_entries: Option<usize>,
+}
+
+/// oneDNN as a backend.
+pub struct OneDnn {
+    library: Arc<Library>,
+    cache: Cache,
+}
+
+impl OneDnn {
+    /// Opens the library.
+    ///
+    /// # Errors
+    /// Why there is no oneDNN in this build or on this machine.
+    pub fn new(config: OneDnnConfig) -> Result<Arc<Self>> {
+        let library = Library::new(&config.team)?;
+        if let Some(entries) = config.cache_entries {
+            tracing::info!(
+                "MXNET_ONEDNN_CACHE_NUM={entries}: a bound on prepared primitives only helps programs whose input shapes vary"
+            );
+            // oneDNN keeps primitives too; without this a bound here would free nothing.
+            // SAFETY: sets a number inside the library.
+            unsafe { result::set_primitive_cache_capacity(i32::try_from(entries).unwrap_or(i32::MAX))? };
+        }
+        Ok(Arc::new(Self { library: Arc::new(library), cache: Cache::new(config.cache_entries) }))
+    }
+
+    /// Version and runtime of the library.
+    pub fn version(&self) -> &str {
+        &self.library.version
+    }
+
+    /// Counters of the primitive cache.
+    pub fn cache_counters(&self) -> CacheCounters {
+        self.cache.counters()
+    }
+}
+
+fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
+    if call.is_train {
+        return Err("training calls are not taken yet".into());
+    }
+    let tensors = call.inputs.iter().chain(call.outputs);
+    for tensor in tensors {
+        if tensor.shape.n_elements() == 0 {
+            return Err("a tensor without elements".into());
+        }
+        if tensor.shape.ndim() > 5 || tensor.shape.iter().any(|&d| i32::try_from(d).is_err()) {
+            return Err(format!("shape {}", tensor.shape));
+        }
+        if data_type(tensor.dtype).is_none() {
+            return Err(format!("no {} in oneDNN", tensor.dtype));
+        }
+    }
+    if call.op.name != "Cast" && !matches!(call.inputs[0].dtype, DType::F32 | DType::F16 | DType::BF16) {
+        return Err(format!("{} on {}", call.op.name, call.inputs[0].dtype));
+    }
+    kernels::preparer(call)
+}
+
+impl Backend for OneDnn {
+    fn name(&self) -> &'static str {
+        "onednn"
+    }
+
+    fn supports(&self, call: &OpCall<'_>) -> Support {
+        if call.inputs.is_empty() {
+            return Support::no("an operator without inputs");
+        }
+        match preparer(call) {
+            Ok(_) => Support::VENDOR,
+            Err(reason) => Support::No(reason),
+        }
+    }
+
+    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+        let prepare = preparer(call).map_err(|reason| mxrs_types::Error::not_built(call.op.name, reason))?;
+        let signature = Signature::of(call);
+        let p = self.cache.get_or_prepare(call.op.name, signature, || prepare(&self.library, call))?;
+        let Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel } = p;
+        Ok(PlannedKernel { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel })
+    }
+
+    fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+        if data_type(from.dtype).is_none() || !self.library.registry.knows(from) || !self.library.registry.knows(to) {
+            return Ok(None);
+        }
+        kernels::reorder::prepare(&self.library, from, to).map(Some)
+    }
+}

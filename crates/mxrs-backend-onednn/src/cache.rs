@@ -1,0 +1,114 @@
+//! Prepared primitives by call signature, bounded by `MXNET_ONEDNN_CACHE_NUM`.
+
+use dashmap::DashMap;
+use mxrs_op::{Kernel, OpCall, TensorDesc};
+use mxrs_types::{Layout, Result};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A prepared call; everything [`mxrs_op::PlannedKernel`] needs, shareable.
+#[derive(Clone)]
+pub struct Prepared {
+    pub input_layouts: Vec<Layout>,
+    pub output_layouts: Vec<Layout>,
+    pub scratch_bytes: usize,
+    pub can_run_inplace: bool,
+    pub kernel: Arc<dyn Kernel>,
+}
+
+/// What identifies a call.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Signature {
+    params: String,
+    inputs: Vec<TensorDesc>,
+    outputs: Vec<TensorDesc>,
+    is_constant: Vec<bool>,
+}
+
+impl Signature {
+    /// Of a call.
+    pub fn of(call: &OpCall<'_>) -> Self {
+        Self {
+            params: format!("{:?}", call.params),
+            inputs: call.inputs.to_vec(),
+            outputs: call.outputs.to_vec(),
+            is_constant: call.is_constant.to_vec(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct PerOperator {
+    entries: HashMap<Signature, Prepared>,
+    /// Oldest first.
+    order: VecDeque<Signature>,
+}
+
+/// Counters of the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheCounters {
+    /// Primitives prepared so far.
+    pub creations: u64,
+    /// Calls answered from the cache.
+    pub hits: u64,
+    /// Largest number of entries any operator holds now.
+    pub largest: usize,
+}
+
+/// One bounded list per operator kind; the oldest entry leaves first.
+pub struct Cache {
+    operators: DashMap<&'static str, Arc<Mutex<PerOperator>>>,
+    max_entries: Option<usize>,
+    creations: AtomicU64,
+    hits: AtomicU64,
+}
+
+impl Cache {
+    /// At most `max_entries` per operator; `None` is unbounded, 0 keeps none.
+    pub fn new(max_entries: Option<usize>) -> Self {
+        Self { operators: DashMap::new(), max_entries, creations: AtomicU64::new(0), hits: AtomicU64::new(0) }
+    }
+
+    /// The kept entry of this signature, or a new one.
+    ///
+    /// # Errors
+    /// What `prepare` reports; failures are not kept.
+    pub fn get_or_prepare(
+        &self,
+        op: &'static str,
+        signature: Signature,
+        prepare: impl FnOnce() -> Result<Prepared>,
+    ) -> Result<Prepared> {
+        let operator = self.operators.entry(op).or_default().clone();
+        if let Some(kept) = operator.lock().unwrap_or_else(PoisonError::into_inner).entries.get(&signature) {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return Ok(kept.clone());
+        }
+        let prepared = prepare()?;
+        self.creations.fetch_add(1, Ordering::Relaxed);
+        if self.max_entries == Some(0) {
+            return Ok(prepared);
+        }
+        let mut operator = operator.lock().unwrap_or_else(PoisonError::into_inner);
+        if operator.entries.insert(signature.clone(), prepared.clone()).is_none() {
+            operator.order.push_back(signature);
+        }
+        while self.max_entries.is_some_and(|max| operator.entries.len() > max) {
+            let Some(oldest) = operator.order.pop_front() else { break };
+            operator.entries.remove(&oldest);
+        }
+        Ok(prepared)
+    }
+
+    /// Counters now.
+    pub fn counters(&self) -> CacheCounters {
+        let sizes =
+            self.operators.iter().map(|o| o.value().lock().unwrap_or_else(PoisonError::into_inner).entries.len());
+        CacheCounters {
+            creations: self.creations.load(Ordering::Relaxed),
+            hits: self.hits.load(Ordering::Relaxed),
+            largest: sizes.max().unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Sums, differences, products and quotients of two tensors of one shape, in the layout of whichever is not row-major.
+
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::OpCall;
+use mxrs_types::Result;
+use std::sync::Arc;
+
+/// Builds the primitive.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let algorithm = match call.op.name {
+        "elemwise_sub" => sys::dnnl_binary_sub,
+        "elemwise_mul" => sys::dnnl_binary_mul,
+        "elemwise_div" => sys::dnnl_binary_div,
+        _ => sys::dnnl_binary_add,
+    };
+    // Both operands and the result share a layout; one operand is reordered when they came in different ones.
+    let leader = call.inputs.iter().find(|t| !t.layout.is_row_major()).unwrap_or(&call.inputs[0]);
+    let md = library.md(leader)?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: the descriptor outlives the call.
+        unsafe {
+            result::binary_primitive_desc_create(
+                out,
+                library.engine(),
+                algorithm,
+                md.0,
+                md.0,
+                md.0,
+                library.attributes(),
+            )
+        }
+    })?;
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_SRC_0, slot: Slot::Input(0), md: md.clone() },
+        Argument { arg: sys::DNNL_ARG_SRC_1, slot: Slot::Input(1), md: md.clone() },
+        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md },
+    ];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared {
+        input_layouts: vec![leader.layout.clone(); 2],
+        output_layouts: vec![leader.layout.clone()],
+        scratch_bytes,
+        can_run_inplace: true,
+        kernel,
+    })
+}

@@ -1,0 +1,79 @@
+//! Activations, elementwise, in any layout.
+
+use super::{Prepare, relu};
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::OpCall;
+use mxrs_op::param::Choice;
+use mxrs_ops::nn::activation::{ActType, ActivationParams};
+use mxrs_types::{DType, Error, Result};
+use std::sync::Arc;
+
+/// oneDNN's number of the function.
+fn algorithm(call: &OpCall<'_>) -> std::result::Result<sys::dnnl_alg_kind_t, String> {
+    match call.op.name {
+        "sigmoid" => Ok(sys::dnnl_eltwise_logistic),
+        "tanh" => Ok(sys::dnnl_eltwise_tanh),
+        "Activation" => match call.params.get::<ActivationParams>().act_type {
+            ActType::Sigmoid => Ok(sys::dnnl_eltwise_logistic),
+            ActType::Tanh => Ok(sys::dnnl_eltwise_tanh),
+            // softrelu: oneDNN's loses four digits where the result is small. softsign: it has none.
+            other => Err(format!("act_type {}", other.to_word())),
+        },
+        name => Err(format!("{name} is no eltwise function here")),
+    }
+}
+
+fn is_relu(call: &OpCall<'_>) -> bool {
+    call.op.name == "relu"
+        || call.op.name == "Activation" && call.params.get::<ActivationParams>().act_type == ActType::Relu
+}
+
+/// Who prepares the call.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
+    if is_relu(call) {
+        // oneDNN's relu maps NaN to 0; ours lets it through.
+        return match call.inputs[0].dtype {
+            DType::F32 | DType::F16 | DType::BF16 => Ok(relu::prepare),
+            other => Err(format!("relu on {other}")),
+        };
+    }
+    algorithm(call).map(|_| prepare as Prepare)
+}
+
+/// Builds the primitive.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let algorithm = algorithm(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+    let md = library.md(&call.inputs[0])?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: the descriptor outlives the call.
+        unsafe {
+            result::eltwise_forward_primitive_desc_create(
+                out,
+                library.engine(),
+                sys::dnnl_forward_inference,
+                algorithm,
+                md.0,
+                md.0,
+                0.0,
+                0.0,
+                library.attributes(),
+            )
+        }
+    })?;
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: md.clone() },
+        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md },
+    ];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    let layout = call.inputs[0].layout.clone();
+    Ok(Prepared {
+        input_layouts: vec![layout.clone()],
+        output_layouts: vec![layout],
+        scratch_bytes,
+        can_run_inplace: true,
+        kernel,
+    })
+}

@@ -1,0 +1,61 @@
+//! LRN across channels.
+
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::objects::MemDesc;
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::OpCall;
+use mxrs_ops::nn::lrn::LrnParams;
+use mxrs_types::{Layout, Result};
+use std::sync::Arc;
+
+/// Whether the call fits.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    if call.inputs[0].shape.ndim() != 4 {
+        return Err(format!("data of shape {}", call.inputs[0].shape));
+    }
+    if call.params.get::<LrnParams>().nsize.is_multiple_of(2) {
+        return Err("an even nsize".into());
+    }
+    Ok(())
+}
+
+/// Builds the primitive.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let p = call.params.get::<LrnParams>();
+    let src = library.md(&call.inputs[0])?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: the descriptors outlive the call.
+        unsafe {
+            result::lrn_forward_primitive_desc_create(
+                out,
+                library.engine(),
+                sys::dnnl_forward_inference,
+                sys::dnnl_lrn_across_channels,
+                src.0,
+                src.0,
+                i64::from(p.nsize),
+                p.alpha,
+                p.beta,
+                p.knorm,
+                library.attributes(),
+            )
+        }
+    })?;
+    let dst = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
+    let mut output_layouts = vec![Layout::RowMajor; call.outputs.len()];
+    output_layouts[0] = library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst.0)?)?;
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: src },
+        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: dst },
+    ];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared {
+        input_layouts: vec![call.inputs[0].layout.clone()],
+        output_layouts,
+        scratch_bytes,
+        can_run_inplace: false,
+        kernel,
+    })
+}

@@ -1,0 +1,71 @@
+//! Copies between layouts, and between the floating-point types.
+
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::objects::{Dims, MemDesc};
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::{Kernel, OpCall, TensorDesc};
+use mxrs_types::{DType, Layout, Result};
+use std::sync::Arc;
+
+/// Descriptors of both ends. Packed weights may have more axes than the tensor (groups); the plain end follows them.
+fn ends(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<(Arc<MemDesc>, Arc<MemDesc>)> {
+    let (a, b) = (library.md(from)?, library.md(to)?);
+    let sizes = |md: &MemDesc| -> Result<Dims> {
+        let n = md.number(sys::dnnl_query_ndims_s32)? as usize;
+        md.sizes(sys::dnnl_query_dims, n)
+    };
+    let (from_sizes, to_sizes) = (sizes(&a)?, sizes(&b)?);
+    if from_sizes == to_sizes {
+        return Ok((a, b));
+    }
+    match (&from.layout, &to.layout) {
+        (Layout::RowMajor, _) => Ok((Arc::new(MemDesc::dense(&to_sizes, from.dtype)?), b)),
+        (_, Layout::RowMajor) => Ok((a, Arc::new(MemDesc::dense(&from_sizes, to.dtype)?))),
+        _ => Ok((Arc::new(a.reshape(&to_sizes)?), b)),
+    }
+}
+
+fn build(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<Arc<PrimitiveKernel>> {
+    let (src, dst) = ends(library, from, to)?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: both descriptors outlive the call.
+        unsafe {
+            // Reorders run outside the planned arena, so oneDNN keeps what scratch memory they need.
+            let (engine, attributes) = (library.engine(), std::ptr::null());
+            result::reorder_primitive_desc_create(out, src.0, engine, dst.0, engine, attributes)
+        }
+    })?;
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_FROM, slot: Slot::Input(0), md: src },
+        Argument { arg: sys::DNNL_ARG_TO, slot: Slot::Output(0), md: dst },
+    ];
+    PrimitiveKernel::without_scratch(library, &pd, arguments)
+}
+
+/// A kernel that copies between layouts.
+pub fn prepare(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<Arc<dyn Kernel>> {
+    Ok(build(library, from, to)?)
+}
+
+/// Whether a Cast fits: both ends floating point, where rounding is to nearest on both sides.
+pub fn check_cast(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    let is_ours = |t: &TensorDesc| matches!(t.dtype, DType::F32 | DType::F16 | DType::BF16);
+    if is_ours(&call.inputs[0]) && is_ours(&call.outputs[0]) {
+        return Ok(());
+    }
+    Err(format!("Cast from {} to {}", call.inputs[0].dtype, call.outputs[0].dtype))
+}
+
+/// Builds a Cast.
+pub fn prepare_cast(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let kernel = build(library, &call.inputs[0].with_layout(Layout::RowMajor), &call.outputs[0])?;
+    Ok(Prepared {
+        input_layouts: vec![Layout::RowMajor],
+        output_layouts: vec![Layout::RowMajor],
+        scratch_bytes: 0,
+        can_run_inplace: false,
+        kernel,
+    })
+}

@@ -1,0 +1,68 @@
+//! softmax and the forward of SoftmaxOutput.
+
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::OpCall;
+use mxrs_ops::nn::softmax::SoftmaxParams;
+use mxrs_ops::nn::softmax_output::SoftmaxOutputParams;
+use mxrs_types::{Error, Layout, Result};
+use std::ffi::c_int;
+use std::sync::Arc;
+
+fn axis(call: &OpCall<'_>) -> std::result::Result<usize, String> {
+    let shape = &call.inputs[0].shape;
+    if call.op.name == "softmax" {
+        let p = call.params.get::<SoftmaxParams>();
+        if p.temperature.is_some_and(|t| t != 1.0) || p.use_length == Some(true) {
+            return Err("temperature or length".into());
+        }
+        if call.inputs[0].dtype != call.outputs[0].dtype {
+            return Err("an output of another dtype".into());
+        }
+        return shape.axis(i64::from(p.axis)).map_err(|e| e.to_string());
+    }
+    let p = call.params.get::<SoftmaxOutputParams>();
+    match (shape.ndim(), p.multi_output, p.preserve_shape) {
+        (0 | 1, ..) => Err(format!("data of shape {shape}")),
+        (2, false, _) | (_, true, false) => Ok(1),
+        (n, false, true) => Ok(n - 1),
+        _ => Err("data seen as a matrix".into()),
+    }
+}
+
+/// Whether the call fits.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    axis(call).map(|_| ())
+}
+
+/// Builds the primitive.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let axis = axis(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+    let md = library.md(&call.inputs[0])?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: the descriptor outlives the call.
+        unsafe {
+            result::softmax_forward_primitive_desc_create(
+                out,
+                library.engine(),
+                sys::dnnl_forward_inference,
+                sys::dnnl_softmax_accurate,
+                md.0,
+                md.0,
+                axis as c_int,
+                library.attributes(),
+            )
+        }
+    })?;
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: md.clone() },
+        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md },
+    ];
+    let mut input_layouts = vec![Layout::RowMajor; call.inputs.len()];
+    input_layouts[0] = call.inputs[0].layout.clone();
+    let output_layouts = vec![call.inputs[0].layout.clone()];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: true, kernel })
+}

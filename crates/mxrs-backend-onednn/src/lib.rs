@@ -1,0 +1,32 @@
+//! oneDNN as a backend: prepares its primitives for the operators it is good at, on the process's own thread team.
+//!
+//! Weights are asked for in whatever form the primitive likes best (the executor packs constants once), activations keep
+//! the layout they arrive in wherever the primitive accepts it. Inference only: calls in training mode are declined.
+//! Knows operators from `mxrs-ops`, nothing of graphs, arrays or the environment, and no other backend.
+//!
+//! ```
+//! use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
+//! use mxrs_op::Backend;
+//! use mxrs_sync::Team;
+//!
+//! match OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None }) {
+//!     Ok(backend) => println!("{} runs {}", backend.name(), backend.version()),
+//!     Err(reason) => println!("no oneDNN here: {reason}"),
+//! }
+//! ```
+//!
+//! Read next: `kernels/convolution.rs`, the model for all others.
+#![allow(unsafe_code)]
+// Foreign calls: `objects.rs` owns what oneDNN creates, `primitive.rs` executes; the rest is safe code over them.
+
+mod accumulate;
+mod backend;
+mod cache;
+mod kernels;
+mod library;
+mod objects;
+mod primitive;
+mod registry;
+
+pub use backend::{OneDnn, OneDnnConfig};
+pub use cache::CacheCounters;

@@ -1,0 +1,223 @@
+//! Owners of the objects oneDNN creates: destroyed on drop, errors as values.
+
+use mxrs_onednn_sys::result::{self, created};
+use mxrs_onednn_sys::sys;
+use mxrs_types::{DType, Error, Result, Shape};
+use smallvec::SmallVec;
+use std::ffi::{CStr, c_int, c_void};
+
+/// Sizes as oneDNN takes them.
+pub type Dims = SmallVec<[i64; 6]>;
+
+/// From unsigned sizes.
+pub fn dims(sizes: impl IntoIterator<Item = usize>) -> Dims {
+    sizes.into_iter().map(|d| d as i64).collect()
+}
+
+/// oneDNN's code of an element type, if it has one.
+pub fn data_type(dtype: DType) -> Option<sys::dnnl_data_type_t> {
+    Some(match dtype {
+        DType::F32 => sys::dnnl_f32,
+        DType::F16 => sys::dnnl_f16,
+        DType::BF16 => sys::dnnl_bf16,
+        DType::I32 => sys::dnnl_s32,
+        DType::I8 => sys::dnnl_s8,
+        DType::U8 => sys::dnnl_u8,
+        _ => return None,
+    })
+}
+
+macro_rules! owner {
+    ($(#[$doc:meta])* $name:ident, $raw:ty, $destroy:path) => {
+        $(#[$doc])*
+        pub struct $name(pub(crate) $raw);
+        // SAFETY: the object is owned, immutable after creation (memory objects and streams are used by one thread at a
+        // time, see `primitive.rs`), and oneDNN binds no object to the thread that made it.
+        unsafe impl Send for $name {}
+        // SAFETY: as above.
+        unsafe impl Sync for $name {}
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: created by oneDNN, owned here, destroyed once.
+                if let Err(error) = unsafe { $destroy(self.0) } {
+                    tracing::debug!(%error, "oneDNN object not destroyed");
+                }
+            }
+        }
+    };
+}
+
+owner!(
+    /// A CPU engine.
+    EngineObject, sys::dnnl_engine_t, result::engine_destroy
+);
+owner!(
+    /// A memory descriptor.
+    MemDesc, sys::dnnl_memory_desc_t, result::memory_desc_destroy
+);
+owner!(
+    /// A primitive descriptor.
+    PrimDesc, sys::dnnl_primitive_desc_t, result::primitive_desc_destroy
+);
+owner!(
+    /// A primitive, ready to run.
+    Primitive, sys::dnnl_primitive_t, result::primitive_destroy
+);
+owner!(
+    /// Attributes of a primitive.
+    Attributes, sys::dnnl_primitive_attr_t, result::primitive_attr_destroy
+);
+owner!(
+    /// A memory object without a buffer of its own.
+    MemoryObject, sys::dnnl_memory_t, result::memory_destroy
+);
+owner!(
+    /// A stream.
+    StreamObject, sys::dnnl_stream_t, result::stream_destroy
+);
+
+impl MemDesc {
+    /// Row-major.
+    pub fn dense(sizes: &[i64], dtype: DType) -> Result<Self> {
+        let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
+        for axis in (1..sizes.len()).rev() {
+            strides[axis - 1] = strides[axis] * sizes[axis].max(1);
+        }
+        Self::strided(sizes, &strides, dtype)
+    }
+
+    /// Plain, with these strides in elements.
+    pub fn strided(sizes: &[i64], strides: &[i64], dtype: DType) -> Result<Self> {
+        let code = code(dtype)?;
+        // SAFETY: both arrays have as many items as the count says; the out pointer is valid.
+        created(|out| unsafe {
+            result::memory_desc_create_with_strides(out, sizes.len() as c_int, sizes.as_ptr(), code, strides.as_ptr())
+        })
+        .map(Self)
+    }
+
+    /// A descriptor that lets the primitive choose.
+    pub fn any(sizes: &[i64], dtype: DType) -> Result<Self> {
+        let code = code(dtype)?;
+        // SAFETY: as in `strided`.
+        created(|out| unsafe {
+            let tag = sys::dnnl_format_tag_any;
+            result::memory_desc_create_with_tag(out, sizes.len() as c_int, sizes.as_ptr(), code, tag)
+        })
+        .map(Self)
+    }
+
+    /// The same memory seen with other sizes, when the arrangement allows it.
+    pub fn reshape(&self, sizes: &[i64]) -> Result<Self> {
+        // SAFETY: the descriptor is alive, the array as long as the count says.
+        created(|out| unsafe { result::memory_desc_reshape(out, self.0, sizes.len() as c_int, sizes.as_ptr()) })
+            .map(Self)
+    }
+
+    /// A copy of a descriptor owned elsewhere.
+    pub fn copy_of(other: sys::const_dnnl_memory_desc_t) -> Result<Self> {
+        // SAFETY: callers pass descriptors that are alive.
+        created(|out| unsafe { result::memory_desc_clone(out, other) }).map(Self)
+    }
+
+    /// Bytes a tensor takes.
+    pub fn size_bytes(&self) -> usize {
+        // SAFETY: the descriptor is alive.
+        unsafe { sys::dnnl_memory_desc_get_size(self.0) }
+    }
+
+    /// Whether both describe the same arrangement.
+    pub fn is_equal(&self, other: &Self) -> bool {
+        // SAFETY: both are alive.
+        unsafe { sys::dnnl_memory_desc_equal(self.0, other.0) != 0 }
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> Result<DType> {
+        let code = self.number(sys::dnnl_query_data_type)? as u32;
+        let found = DType::ALL.into_iter().find(|d| data_type(*d) == Some(code));
+        found.ok_or_else(|| backend_error(format!("element type {code}")))
+    }
+
+    /// Reads a number.
+    pub fn number(&self, what: sys::dnnl_query_t) -> Result<i32> {
+        let mut value = 0i32;
+        // SAFETY: the queries used have results of this type.
+        unsafe { result::memory_desc_query(self.0, what, (&raw mut value).cast::<c_void>())? };
+        Ok(value)
+    }
+
+    /// Reads an array of `n` sizes.
+    pub fn sizes(&self, what: sys::dnnl_query_t, n: usize) -> Result<Dims> {
+        let mut pointer: *const sys::dnnl_dims_t = std::ptr::null();
+        // SAFETY: these queries give a pointer into the descriptor.
+        unsafe { result::memory_desc_query(self.0, what, (&raw mut pointer).cast::<c_void>())? };
+        if pointer.is_null() {
+            return Err(backend_error("a descriptor without sizes"));
+        }
+        // SAFETY: it points to twelve sizes that live as long as the descriptor.
+        Ok(unsafe { &*pointer }.iter().take(n).copied().collect())
+    }
+}
+
+impl PrimDesc {
+    /// The descriptor of one argument; `None` when the primitive does not use it.
+    pub fn md(&self, what: sys::dnnl_query_t, index: usize) -> Result<Option<MemDesc>> {
+        // SAFETY: the primitive descriptor is alive; the result is owned by it and copied.
+        let raw = unsafe { sys::dnnl_primitive_desc_query_md(self.0, what, index as c_int) };
+        if raw.is_null() {
+            return Ok(None);
+        }
+        let md = MemDesc::copy_of(raw)?;
+        Ok((md.size_bytes() > 0).then_some(md))
+    }
+
+    /// As [`Self::md`], for arguments that must exist.
+    pub fn required_md(&self, what: sys::dnnl_query_t, index: usize) -> Result<MemDesc> {
+        self.md(what, index)?.ok_or_else(|| backend_error("a primitive lacks an argument it should have"))
+    }
+
+    /// oneDNN's name of the implementation, such as `brg_conv_fwd:avx512_core`.
+    pub fn implementation(&self) -> String {
+        let mut text: *const std::ffi::c_char = std::ptr::null();
+        let what = sys::dnnl_query_impl_info_str;
+        // SAFETY: this query gives a string that lives as long as the descriptor.
+        let found = unsafe { result::primitive_desc_query(self.0, what, 0, (&raw mut text).cast::<c_void>()) };
+        if found.is_err() || text.is_null() {
+            return "unknown".into();
+        }
+        // SAFETY: a C string inside the descriptor.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
+
+    /// The primitive itself; compiles code.
+    pub fn primitive(&self) -> Result<Primitive> {
+        // SAFETY: the descriptor is alive.
+        created(|out| unsafe { result::primitive_create(out, self.0) }).map(Primitive)
+    }
+}
+
+impl Attributes {
+    /// Attributes that make the scratch memory the caller's.
+    pub fn user_scratchpad() -> Result<Self> {
+        // SAFETY: the out pointer is valid.
+        let attributes = created(|out| unsafe { result::primitive_attr_create(out) }).map(Self)?;
+        // SAFETY: the attributes are alive.
+        unsafe { result::primitive_attr_set_scratchpad_mode(attributes.0, sys::dnnl_scratchpad_mode_user)? };
+        Ok(attributes)
+    }
+}
+
+/// An error of this backend.
+pub fn backend_error(message: impl Into<String>) -> Error {
+    Error::new(mxrs_types::ErrorKind::Backend { backend: "onednn", message: message.into() })
+}
+
+fn code(dtype: DType) -> Result<sys::dnnl_data_type_t> {
+    data_type(dtype).ok_or_else(|| Error::not_built(format!("oneDNN on {dtype}"), "it has no such element type"))
+}
+
+/// Sizes of a shape.
+pub fn shape_dims(shape: &Shape) -> Dims {
+    dims(shape.iter().copied())
+}

@@ -1,0 +1,124 @@
+//! Between oneDNN's memory descriptors and [`Layout`].
+//!
+//! A layout that oneDNN chose is remembered together with the descriptor it came from, so that a later call that gets a
+//! tensor in this layout finds the descriptor again. Layouts that are no plain or blocked arrangement of the tensor's
+//! own axes (packed weights) become [`Layout::Opaque`] with a number handed out here.
+
+use crate::objects::{Dims, MemDesc, backend_error, shape_dims};
+use dashmap::DashMap;
+use mxrs_onednn_sys::sys;
+use mxrs_op::TensorDesc;
+use mxrs_types::{Layout, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Descriptors by layout.
+#[derive(Default)]
+pub struct Registry {
+    blocked: DashMap<TensorDesc, Arc<MemDesc>>,
+    opaque: DashMap<u64, Arc<MemDesc>>,
+    next_id: AtomicU64,
+}
+
+impl Registry {
+    /// The descriptor of a tensor.
+    ///
+    /// # Errors
+    /// A layout this backend never handed out.
+    pub fn md(&self, desc: &TensorDesc) -> Result<Arc<MemDesc>> {
+        match &desc.layout {
+            Layout::RowMajor => MemDesc::dense(&at_least_1d(shape_dims(&desc.shape)), desc.dtype).map(Arc::new),
+            Layout::Blocked { .. } => self.blocked.get(desc).map(|md| md.clone()).ok_or_else(|| unknown(desc)),
+            Layout::Opaque { backend: "onednn", id, .. } => {
+                self.opaque.get(id).map(|md| md.clone()).ok_or_else(|| unknown(desc))
+            }
+            Layout::Opaque { .. } => Err(unknown(desc)),
+        }
+    }
+
+    /// Whether this backend knows the layout.
+    pub fn knows(&self, desc: &TensorDesc) -> bool {
+        match &desc.layout {
+            Layout::RowMajor => true,
+            Layout::Blocked { .. } => self.blocked.contains_key(desc),
+            Layout::Opaque { backend, .. } => *backend == "onednn",
+        }
+    }
+
+    /// The layout of a descriptor whose axes are those of `desc`.
+    ///
+    /// # Errors
+    /// What oneDNN reports.
+    pub fn activation_layout(&self, desc: &TensorDesc, md: MemDesc) -> Result<Layout> {
+        let n = desc.shape.ndim();
+        if n == 0 || is_dense(&md, &shape_dims(&desc.shape))? {
+            return Ok(Layout::RowMajor);
+        }
+        if md.number(sys::dnnl_query_format_kind)? as u32 != sys::dnnl_blocked {
+            return Ok(self.packed_layout(md));
+        }
+        let n_blocks = md.number(sys::dnnl_query_inner_nblks_s32)? as usize;
+        let sizes = md.sizes(sys::dnnl_query_inner_blks, n_blocks)?;
+        let axes = md.sizes(sys::dnnl_query_inner_idxs, n_blocks)?;
+        let layout = Layout::Blocked {
+            padded: md.sizes(sys::dnnl_query_padded_dims, n)?.iter().map(|&d| d as usize).collect(),
+            strides: md.sizes(sys::dnnl_query_strides, n)?.iter().map(|&d| d as usize).collect(),
+            blocks: axes.iter().zip(&sizes).map(|(&a, &s)| (a as u8, s as u16)).collect(),
+        };
+        self.blocked.entry(desc.with_layout(layout.clone())).or_insert_with(|| Arc::new(md));
+        Ok(layout)
+    }
+
+    /// The layout of packed weights: plain row-major when the primitive likes that, opaque otherwise.
+    ///
+    /// # Errors
+    /// What oneDNN reports.
+    pub fn weights_layout(&self, md: MemDesc, sizes: &[i64]) -> Result<Layout> {
+        if is_dense(&md, sizes)? { Ok(Layout::RowMajor) } else { Ok(self.packed_layout(md)) }
+    }
+
+    fn packed_layout(&self, md: MemDesc) -> Layout {
+        let known = self.opaque.iter().find(|entry| entry.value().is_equal(&md)).map(|entry| *entry.key());
+        let size_bytes = md.size_bytes();
+        let id = known.unwrap_or_else(|| {
+            let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+            self.opaque.insert(id, Arc::new(md));
+            id
+        });
+        Layout::Opaque { backend: "onednn", id, size_bytes }
+    }
+}
+
+/// oneDNN has no scalars; a scalar is one element on one axis.
+pub fn at_least_1d(sizes: Dims) -> Dims {
+    if sizes.is_empty() { Dims::from_elem(1, 1) } else { sizes }
+}
+
+/// Whether the elements lie in row-major order. Strides of axes of size 1 do not matter.
+fn is_dense(md: &MemDesc, sizes: &[i64]) -> Result<bool> {
+    if md.number(sys::dnnl_query_format_kind)? as u32 != sys::dnnl_blocked
+        || md.number(sys::dnnl_query_inner_nblks_s32)? != 0
+    {
+        return Ok(false);
+    }
+    let elements: i64 = sizes.iter().product();
+    let strides = md.sizes(sys::dnnl_query_strides, sizes.len())?;
+    let mut expected = 1;
+    for (&size, &stride) in sizes.iter().zip(&strides).rev() {
+        if size != 1 && stride != expected {
+            return Ok(false);
+        }
+        expected *= size;
+    }
+    let dtype_bytes = element_size(md.number(sys::dnnl_query_data_type)? as u32);
+    Ok(md.size_bytes() == elements as usize * dtype_bytes)
+}
+
+fn element_size(code: sys::dnnl_data_type_t) -> usize {
+    // SAFETY: a pure function of the code.
+    unsafe { sys::dnnl_data_type_size(code) }
+}
+
+fn unknown(desc: &TensorDesc) -> mxrs_types::Error {
+    backend_error(format!("layout of {desc} was not made by this backend"))
+}

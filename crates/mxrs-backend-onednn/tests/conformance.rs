@@ -1,0 +1,53 @@
+//! Every sample of every operator that oneDNN takes, against the reference kernels, on one thread and on two.
+
+use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
+use mxrs_op::{Backend, ReferenceBackend};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_testkit::conformance;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+fn team(threads: usize) -> Arc<Team> {
+    let threads = NonZeroUsize::new(threads).expect("a positive number");
+    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
+}
+
+#[test]
+fn agrees_with_the_reference_on_every_sample() {
+    let mut problems = Vec::new();
+    let mut n_compared = 0;
+    for threads in [1, 2] {
+        let team = team(threads);
+        let backend =
+            OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
+        for op in mxrs_ops::catalogue().iter() {
+            let report = conformance::run(&*backend, op, &team);
+            n_compared += report.n_compared();
+            problems.extend(report.failed.iter().map(|(case, what)| format!("{threads} threads: {case}: {what}")));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(n_compared > 100, "only {n_compared} comparisons: does the backend still take anything?");
+}
+
+#[test]
+fn takes_the_operators_of_the_six_networks() {
+    let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None }).expect("oneDNN is built in");
+    let names = [
+        "Convolution",
+        "BatchNorm",
+        "Activation",
+        "Pooling",
+        "FullyConnected",
+        "Concat",
+        "LRN",
+        "elemwise_add",
+        "SoftmaxOutput",
+    ];
+    for name in names {
+        let ops = mxrs_ops::catalogue();
+        let report = conformance::run(&*backend, ops.get(name).expect("it is in the catalogue"), &Team::serial());
+        assert!(report.n_compared() > 0, "{name}: no sample is taken by {}; the reference runs it all", backend.name());
+    }
+    assert_eq!(ReferenceBackend.name(), "reference");
+}

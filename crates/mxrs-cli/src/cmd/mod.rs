@@ -1,0 +1,43 @@
+//! The subcommands, one file each: arguments and run.
+
+mod diagnose;
+mod env;
+mod ops;
+mod predict;
+mod score;
+mod summary;
+
+use crate::args::Cli;
+use crate::exit::Outcome;
+
+/// What to do.
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// List every variable of the environment with its value, origin, default and meaning
+    Env(env::Args),
+    /// Print the layers of a symbol file with their output shapes and parameters
+    Summary(summary::Args),
+    /// Classify the images of a record file, or image files, with a checkpoint
+    Predict(predict::Args),
+    /// Measure images per second of the networks on MXNet's performance page
+    Score(score::Args),
+    /// List the operators that are built, and the backends that run them
+    Ops(ops::Args),
+    /// Describe this build and this machine, for bug reports
+    Diagnose(diagnose::Args),
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// What the command reports.
+pub fn run(cli: &Cli) -> Outcome {
+    match &cli.command {
+        Command::Env(args) => env::run(args),
+        Command::Summary(args) => summary::run(args),
+        Command::Predict(args) => predict::run(args, !cli.logging.quiet),
+        Command::Score(args) => score::run(args),
+        Command::Ops(args) => ops::run(args),
+        Command::Diagnose(args) => diagnose::run(args),
+    }
+}

@@ -1,0 +1,48 @@
+//! One measurement: warm-up runs, then timed ones, each waiting for its outputs.
+
+use crate::exit::Outcome;
+use crate::interrupt;
+use crate::networks::Input;
+use mxrs::{BoundModel, Model, Result};
+use std::time::Instant;
+
+/// How to measure.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    /// Images of one run.
+    pub batch_size: usize,
+    /// Runs before the timed ones.
+    pub warmup: u32,
+    /// Timed runs.
+    pub num_batches: u32,
+    /// Measurements.
+    pub repeat: u32,
+}
+
+/// Images per second of each measurement.
+///
+/// # Errors
+/// What binding or a kernel reports; an interrupt.
+pub fn measure(model: &Model, input: &Input, plan: Plan) -> Outcome<Vec<f64>> {
+    let bound = model.bind(&[(&input.name, input.shape(plan.batch_size))])?;
+    input.fill(bound.executor().argument(&input.name)?)?;
+    for _ in 0..plan.warmup {
+        interrupt::check()?;
+        run(&bound)?;
+    }
+    let mut figures = Vec::new();
+    for _ in 0..plan.repeat {
+        let start = Instant::now();
+        for _ in 0..plan.num_batches {
+            interrupt::check()?;
+            run(&bound)?;
+        }
+        let images = f64::from(plan.num_batches) * plan.batch_size as f64;
+        figures.push(images / start.elapsed().as_secs_f64());
+    }
+    Ok(figures)
+}
+
+fn run(bound: &BoundModel) -> Result<()> {
+    bound.forward(&[])?.iter().try_for_each(|output| output.wait_to_read())
+}

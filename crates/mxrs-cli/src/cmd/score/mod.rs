@@ -1,0 +1,157 @@
+//! `mxrs score`: images per second of inference, with the flags and log lines of MXNet's `benchmark_score.py`.
+
+mod measure;
+mod report;
+
+use crate::args::{Compute, image_shape};
+use crate::exit::{Failure, Outcome};
+use crate::networks::{BENCHMARK, Network, WITHOUT_FLOAT16, is_built};
+use crate::{interrupt, start};
+use measure::{Plan, measure};
+use mxrs::Runtime;
+use mxrs::types::{DType, ErrorKind, Shape};
+use report::{Cell, Report, Status};
+use std::path::PathBuf;
+
+/// Batch sizes of `--batch-size 0`.
+const BATCH_SIZES: [usize; 5] = [1, 32, 64, 128, 256];
+
+/// Arguments of `score`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Networks, separated by commas; `all` is those of MXNet's benchmark in its order: alexnet, vgg-16, resnetv1-50,
+    /// resnet-50, resnet-152, inception-bn, inception-v3, inception-v4, inception-resnet-v2, mobilenet, densenet121,
+    /// squeezenet1.1
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "all")]
+    network: Vec<String>,
+    /// Images of one run; 0 is 1, 32, 64, 128, 256 in turn
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    batch_size: usize,
+    /// Timed runs
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    num_batches: u32,
+    /// Runs before the timed ones
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    warmup: u32,
+    /// Element types, separated by commas: float32, float16 (GPU only), bfloat16
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', default_value = "float32", value_parser = dtype)]
+    dtype: Vec<DType>,
+    /// Times each measurement is made; above 1 a second line gives median and spread
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Write all figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Measure the network of this symbol file instead
+    #[arg(long, value_name = "FILE", conflicts_with = "network")]
+    symbol: Option<PathBuf>,
+    /// Parameters for `--symbol`; random ones otherwise
+    #[arg(long, value_name = "FILE", requires = "symbol")]
+    params: Option<PathBuf>,
+    /// Shape of one image for `--symbol`
+    #[arg(long, value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
+    data_shape: Shape,
+    /// Device, backend and threads.
+    #[command(flatten)]
+    compute: Compute,
+}
+
+fn dtype(text: &str) -> Result<DType, String> {
+    match text {
+        "float32" => Ok(DType::F32),
+        "float16" => Ok(DType::F16),
+        "bfloat16" => Ok(DType::BF16),
+        _ => Err("expected float32, float16 or bfloat16".into()),
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A network nobody knows, a file that cannot be used, an interrupt; a measurement that failed, after the others.
+pub fn run(args: &Args) -> Outcome {
+    let names = names(args)?;
+    let runtime = start::runtime(Some(&args.compute))?;
+    let mut report = Report::new(&runtime, args.compute.device, args.num_batches, args.warmup);
+    tracing::info!("{}", report.header());
+    let outcome = names.iter().try_for_each(|name| network(args, &runtime, name, &mut report));
+    // What was measured before an interrupt is not lost.
+    if let Some(path) = &args.json {
+        report.write(path)?;
+    }
+    outcome?;
+    report.failure().map_or(Ok(()), Err)
+}
+
+fn names(args: &Args) -> Outcome<Vec<String>> {
+    if let Some(symbol) = &args.symbol {
+        let name = symbol.file_name().unwrap_or_default().to_string_lossy();
+        return Ok(vec![name.trim_end_matches(".json").trim_end_matches("-symbol").to_owned()]);
+    }
+    if args.network.iter().any(|name| name == "all") {
+        return Ok(BENCHMARK.map(str::to_owned).to_vec());
+    }
+    if let Some(unknown) = args.network.iter().find(|name| !is_built(name) && !BENCHMARK.contains(&name.as_str())) {
+        let error = mxrs::models::model(unknown, &Default::default()).map(|_| ());
+        let text = error.map_err(|error| error.to_string()).err().unwrap_or_else(|| format!("network `{unknown}`"));
+        return Err(Failure::Usage(text));
+    }
+    Ok(args.network.clone())
+}
+
+/// Measures one network with every batch size and element type.
+fn network(args: &Args, runtime: &Runtime, name: &str, report: &mut Report) -> Outcome {
+    tracing::info!("network: {name}");
+    if args.symbol.is_none() && !is_built(name) {
+        tracing::info!("not built: this version has no definition of {name}");
+        report.add(Cell::new(name, None, None, Status::NotBuilt("no definition in this version".into())));
+        return Ok(());
+    }
+    tracing::info!("device: {}", args.compute.device);
+    let sizes = if args.batch_size == 0 { BATCH_SIZES.to_vec() } else { vec![args.batch_size] };
+    for batch_size in sizes {
+        for &dtype in &args.dtype {
+            interrupt::check()?;
+            let status = cell(args, runtime, name, batch_size, dtype)?;
+            let cell = Cell::new(name, Some(batch_size), Some(dtype), status);
+            for line in cell.lines() {
+                tracing::info!("{line}");
+            }
+            report.add(cell);
+        }
+    }
+    Ok(())
+}
+
+/// One measurement. What concerns it alone is its status; files that cannot be used and interrupts end the command.
+fn cell(args: &Args, runtime: &Runtime, name: &str, batch_size: usize, dtype: DType) -> Outcome<Status> {
+    if dtype == DType::F16 {
+        if WITHOUT_FLOAT16.contains(&name) {
+            return Ok(Status::NotBuilt(format!("Model definition for {name} does not support float16")));
+        }
+        return Ok(Status::NotBuilt("float16 runs on GPUs only".into()));
+    }
+    let network =
+        match &args.symbol {
+            None => Network::named(name, dtype),
+            Some(_) if dtype != DType::F32 => {
+                return Ok(Status::NotBuilt(format!(
+                    "a network from a file runs as it is; --dtype {dtype} changes nothing"
+                )));
+            }
+            Some(symbol) => Ok(Network::from_files(runtime, symbol, args.params.as_deref(), &args.data_shape)
+                .map_err(Failure::input)?),
+        };
+    let plan = Plan { batch_size, warmup: args.warmup, num_batches: args.num_batches, repeat: args.repeat };
+    let measured = network.and_then(|network| network.into_model(runtime)).map_err(Failure::from);
+    let measured = measured.and_then(|(model, input)| measure(&model, &input, plan));
+    match measured {
+        Ok(figures) => Ok(Status::Measured(figures)),
+        Err(Failure::Run(error)) => Ok(match error.kind() {
+            ErrorKind::OutOfMemory { .. } => Status::OutOfMemory(error.to_string()),
+            ErrorKind::NotBuilt { .. } => Status::NotBuilt(error.to_string()),
+            _ => Status::Failed(error.to_string()),
+        }),
+        Err(other) => Err(other),
+    }
+}

@@ -1,0 +1,72 @@
+//! Log lines on stderr, in the form of MXNet's tools: `INFO:root:<message>`.
+
+use crate::args::{LogFormat, Logging};
+use std::fmt;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt as lines};
+
+/// Sends log lines to stderr from now on.
+pub fn start(logging: &Logging) {
+    let ours = match (logging.quiet, logging.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, true) => LevelFilter::DEBUG,
+        (false, false) => LevelFilter::INFO,
+    };
+    let filter = Targets::new().with_target("mxrs", ours).with_default(LevelFilter::WARN.min(ours));
+    let layer = lines::layer().with_writer(std::io::stderr).with_ansi(false);
+    let layer = match logging.log_format {
+        LogFormat::Json => layer.json().flatten_event(true).boxed(),
+        LogFormat::Mxnet => layer.event_format(Lines::Python).boxed(),
+        LogFormat::Time => layer.event_format(Lines::Time).boxed(),
+        LogFormat::Plain => layer.event_format(Lines::Plain).boxed(),
+    };
+    tracing_subscriber::registry().with(layer.with_filter(filter)).init();
+}
+
+/// Text forms of a line.
+#[derive(Clone, Copy)]
+enum Lines {
+    /// Python's default form, with the logger that MXNet's tools use.
+    Python,
+    /// Time (UTC), level and message.
+    Time,
+    /// The message.
+    Plain,
+}
+
+impl<S, N> FormatEvent<S, N> for Lines
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, ctx: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let level = python_level(*event.metadata().level());
+        match self {
+            Self::Python => write!(writer, "{level}:root:")?,
+            Self::Time => {
+                SystemTime.format_time(&mut writer)?;
+                write!(writer, " {level} ")?;
+            }
+            Self::Plain => {}
+        }
+        ctx.format_fields(writer.by_ref(), event)?;
+        writeln!(writer)
+    }
+}
+
+/// Python's word for a level.
+fn python_level(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "ERROR",
+        Level::WARN => "WARNING",
+        Level::INFO => "INFO",
+        _ => "DEBUG",
+    }
+}

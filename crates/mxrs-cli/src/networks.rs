@@ -1,0 +1,161 @@
+//! Networks to measure: those of MXNet's benchmark by name, or one from files; with parameters and an input.
+
+use mxrs::format::Tensor;
+use mxrs::graph::{Graph, NodeId, infer_dtypes, infer_shapes};
+use mxrs::models::{Initializer, ModelOptions, model};
+use mxrs::ndarray::NdArray;
+use mxrs::types::{DType, Error, PartialShape, Result, Shape};
+use mxrs::{Model, Runtime};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What MXNet's benchmark measures, in its order.
+pub const BENCHMARK: [&str; 12] = [
+    "alexnet",
+    "vgg-16",
+    "resnetv1-50",
+    "resnet-50",
+    "resnet-152",
+    "inception-bn",
+    "inception-v3",
+    "inception-v4",
+    "inception-resnet-v2",
+    "mobilenet",
+    "densenet121",
+    "squeezenet1.1",
+];
+
+/// Those whose definition has no float16 in MXNet.
+pub const WITHOUT_FLOAT16: [&str; 2] = ["alexnet", "inception-bn"];
+
+/// Seed of parameters and input.
+const SEED: u64 = 0;
+
+/// Whether a network of this name can be built.
+pub fn is_built(name: &str) -> bool {
+    mxrs::models::families().iter().any(|family| family.name == name || family.aliases.contains(&name))
+        || mxrs::models::networks().iter().any(|(known, _)| known == name)
+}
+
+/// A network that can be bound to any batch size.
+pub struct Network {
+    graph: Graph,
+    image: Vec<usize>,
+    input: String,
+    params: Vec<(String, Tensor)>,
+}
+
+impl Network {
+    /// A network of the benchmark, with Xavier weights of magnitude 2.
+    ///
+    /// # Errors
+    /// A name or element type that the network does not have.
+    pub fn named(name: &str, dtype: DType) -> Result<Self> {
+        let built = model(name, &ModelOptions { dtype, ..ModelOptions::default() })?;
+        Self::with_random_parameters(built.symbol.graph()?, built.image.to_vec(), &HashMap::new())
+    }
+
+    /// A network from a symbol file, with the parameters of a file or with random ones.
+    ///
+    /// # Errors
+    /// What is wrong with the files; several inputs.
+    pub fn from_files(runtime: &Runtime, symbol: &Path, params: Option<&Path>, image: &[usize]) -> Result<Self> {
+        let graph = Model::load_graph(runtime, symbol)?;
+        let loaded = match params {
+            None => HashMap::new(),
+            Some(path) => {
+                let file = mxrs::format::Checkpoint::open(path, &mxrs::format::Options::default())?.value;
+                file.arg.into_iter().chain(file.aux).collect()
+            }
+        };
+        Self::with_random_parameters(graph, image.to_vec(), &loaded)
+    }
+
+    fn with_random_parameters(graph: Graph, image: Vec<usize>, loaded: &HashMap<String, Tensor>) -> Result<Self> {
+        let input = "data".to_owned();
+        if !graph.argument_names().contains(&input.as_str()) {
+            return Err(Error::invalid("input of the network", "none called `data`", "an input called `data`"));
+        }
+        let data: Shape = std::iter::once(1).chain(image.iter().copied()).collect();
+        let given =
+            loaded.iter().filter_map(|(name, tensor)| Some((name.as_str(), PartialShape::from(tensor.shape()?))));
+        let given = given.filter(|(name, _)| graph.find(name).is_some_and(|id| graph.node(id).is_variable()));
+        let shapes = infer_shapes(&graph, given.chain([(input.as_str(), data.into())]))?.complete(&graph)?;
+        let dtypes = infer_dtypes(&graph, [(input.as_str(), DType::F32)], Some(DType::F32))?.complete(&graph)?;
+        let mut params = Vec::new();
+        for &id in graph.variables() {
+            let node = graph.node(id);
+            if node.name == input || is_label(&graph, id) {
+                continue;
+            }
+            let entry = graph.output_id(id, 0).index();
+            let tensor = match loaded.get(&node.name) {
+                Some(tensor) => tensor.clone(),
+                None => random(&node.name, node.attrs.get("__init__"), &shapes[entry], dtypes[entry])?,
+            };
+            params.push((node.name.clone(), tensor));
+        }
+        Ok(Self { graph, image, input, params })
+    }
+
+    /// The parameters as arrays, and the graph: a model.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn into_model(self, runtime: &Runtime) -> Result<(Model, Input)> {
+        let Self { graph, image, input, params } = self;
+        Ok((Model::from_parts(runtime, graph, params)?, Input { name: input, image }))
+    }
+}
+
+/// Name and shape of what is fed.
+pub struct Input {
+    /// Name.
+    pub name: String,
+    /// Shape of one item.
+    pub image: Vec<usize>,
+}
+
+impl Input {
+    /// Shape of a batch.
+    pub fn shape(&self, batch_size: usize) -> Shape {
+        std::iter::once(batch_size).chain(self.image.iter().copied()).collect()
+    }
+
+    /// Fills the array with uniform numbers from -1 to 1.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn fill(&self, array: &NdArray) -> Result<()> {
+        let uniform = Some("[\"uniform\", {\"scale\": 1.0}]");
+        let tensor = random(&self.name, uniform, array.shape(), array.dtype())?;
+        array.copy_from_bytes(tensor.stored_bytes())
+    }
+}
+
+fn random(name: &str, init: Option<&str>, shape: &Shape, dtype: DType) -> Result<Tensor> {
+    let values = Initializer::xavier(2.0).values(name, init, shape, SEED)?;
+    let tensor = Tensor::from_slice(shape.clone(), &values)?;
+    Ok(if dtype == DType::F32 { tensor } else { tensor.cast(dtype) })
+}
+
+/// Whether inference reads a variable nowhere.
+fn is_label(graph: &Graph, id: NodeId) -> bool {
+    let readers = graph.consumers(graph.output_id(id, 0));
+    let ignores = |&(reader, position): &(NodeId, u32)| {
+        graph.node(reader).op.as_ref().is_some_and(|op| op.ignored_at_inference.contains(&(position as usize)))
+    };
+    !readers.is_empty() && readers.iter().all(ignores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_benchmark_network_is_in_the_list() {
+        let built: Vec<&str> = BENCHMARK.into_iter().filter(|name| is_built(name)).collect();
+        assert_eq!(built, mxrs::models::BENCHMARK_NETWORKS);
+        assert!(is_built("vgg") && is_built("vgg-19") && !is_built("resnext-50"));
+    }
+}

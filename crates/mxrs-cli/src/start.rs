@@ -1,0 +1,44 @@
+//! From the environment and the flags to settings and a runtime.
+
+use crate::args::Compute;
+use crate::exit::{Failure, Outcome};
+use mxrs::Runtime;
+use mxrs::env::{OsSource, Settings, Snapshot, Warning};
+
+/// The environment of the process with what the flags say on top, checked: before anything else happens, every bad
+/// value is reported.
+///
+/// # Errors
+/// [`Failure::Usage`] with one line per bad value.
+pub fn snapshot(compute: Option<&Compute>) -> Outcome<Snapshot> {
+    let errors = Settings::check_all(&OsSource);
+    if !errors.is_empty() {
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        return Err(Failure::Usage(lines.join("\nerror: ")));
+    }
+    let mut snapshot = Snapshot::take(&OsSource);
+    if let Some(threads) = compute.and_then(|compute| compute.threads) {
+        snapshot = snapshot.with_api("OMP_NUM_THREADS", threads.to_string());
+    }
+    Ok(snapshot)
+}
+
+/// The settings and what there is to say about them, for commands that run nothing.
+///
+/// # Errors
+/// As [`snapshot`].
+pub fn settings() -> Outcome<(Settings, Vec<Warning>)> {
+    Settings::from_snapshot(&snapshot(None)?).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// A runtime.
+///
+/// # Errors
+/// As [`snapshot`]; a backend that is not there.
+pub fn runtime(compute: Option<&Compute>) -> Outcome<Runtime> {
+    let mut builder = Runtime::builder().snapshot(snapshot(compute)?);
+    if let Some(name) = compute.and_then(|compute| compute.backend.as_deref()) {
+        builder = builder.only_backend(name);
+    }
+    builder.build().map_err(Failure::binding)
+}

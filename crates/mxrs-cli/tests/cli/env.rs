@@ -1,0 +1,94 @@
+//! `mxrs env`, and bad variables, which end every command before it works.
+
+use crate::mxrs::{digits, mxrs, mxrs_with};
+use serde_json::Value;
+
+#[test]
+fn json_has_a_row_with_six_keys_for_every_variable() {
+    let listing = mxrs_with(&[("MXNET_CPU_WORKER_NTHREADS", "3")], ["env", "--format", "json"]).json();
+    let rows = listing.as_array().expect("an array");
+    // 94 documented, 71 beyond the documents, and the older names.
+    assert!(rows.len() > 165, "{}", rows.len());
+    for row in rows {
+        let mut keys: Vec<&str> = row.as_object().expect("an object").keys().map(String::as_str).collect();
+        keys.sort_unstable();
+        assert_eq!(keys, ["default", "in_effect", "meaning", "name", "origin", "value"]);
+    }
+    let row = rows.iter().find(|row| row["name"] == "MXNET_CPU_WORKER_NTHREADS").expect("the variable");
+    assert_eq!([&row["value"], &row["origin"], &row["default"]], ["3", "environment", "1"]);
+    assert_eq!(row["in_effect"], Value::Bool(true));
+}
+
+#[test]
+fn an_area_is_listed_alone() {
+    let text = mxrs(["env", "--area", "engine", "--format", "markdown"]).ok();
+    assert!(text.starts_with("| name | value | origin | default | in effect | meaning |\n"), "{text}");
+    assert!(text.contains("`MXNET_ENGINE_TYPE`") && !text.contains("MXNET_CPU_WORKER_NTHREADS"), "{text}");
+    assert!(mxrs(["env", "--area", "engine"]).ok().contains("ThreadedEnginePerDevice"));
+    assert!(mxrs(["env", "--area", "engin"]).failed(2).contains("engine"));
+}
+
+#[test]
+fn a_bad_value_is_an_error_before_any_work() {
+    let bad = [("MXNET_CPU_WORKER_NTHREADS", "two")];
+    let message = "MXNET_CPU_WORKER_NTHREADS: invalid value \"two\": expected an integer >= 1\n";
+    let out = std::env::temp_dir().join(format!("mxrs-bad-env-{}.npy", std::process::id()));
+    let (model, data, out_text) = (digits("lenet"), digits("digits_val.rec"), out.display().to_string());
+    let predict = ["predict", "--model", &model, "--epoch", "10", "--data", &data, "--data-shape", "1,28,28"];
+    let predict: Vec<&str> = predict.into_iter().chain(["--output", &out_text]).collect();
+    let symbol = digits("lenet-symbol.json");
+    for arguments in [
+        vec!["env"],
+        predict,
+        vec!["summary", &symbol],
+        vec!["ops"],
+        vec!["diagnose"],
+        vec!["score", "--network", "vgg-16"],
+    ] {
+        let ran = mxrs_with(&bad, &arguments);
+        assert_eq!(ran.out, "", "{arguments:?}");
+        assert!(ran.failed(2).ends_with(message), "{arguments:?}");
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn every_bad_value_is_named() {
+    let bad = [("MXNET_ENGINE_TYPE", "Fast"), ("MXNET_CPU_MEM_POOL_RESERVE", "101"), ("MXNET_HOME", "")];
+    let err = mxrs_with(&bad, ["env"]).failed(2);
+    assert!(err.contains("error: MXNET_ENGINE_TYPE: invalid value \"Fast\""), "{err}");
+    assert!(err.contains("error: MXNET_CPU_MEM_POOL_RESERVE: invalid value \"101\""), "{err}");
+    assert_eq!(err.lines().count(), 2, "{err}");
+}
+
+#[test]
+fn unknown_and_older_names_warn_once() {
+    let vars = [("MXNET_CPU_WORKER_NTHREAD", "3"), ("MXNET_EXEC_MATCH_RANGE", "8")];
+    let ran = mxrs_with(&vars, ["ops", "relu"]);
+    assert_eq!(ran.err.matches("MXNET_CPU_WORKER_NTHREADS").count(), 1, "{}", ran.err);
+    let older = "WARNING:root:MXNET_EXEC_MATCH_RANGE is an older name: set NNVM_EXEC_MATCH_RANGE instead\n";
+    assert_eq!(ran.err.matches(older).count(), 1, "{}", ran.err);
+    assert_eq!(mxrs_with(&vars, ["--quiet", "ops", "relu"]).err, "");
+}
+
+#[test]
+fn log_lines_have_four_forms() {
+    let vars = [("MXNET_ENGINE_TYPE", "ThreadedEnginePerDevice")];
+    let text = "MXNet start using engine: ThreadedEnginePerDevice";
+    let log = |format: &str| mxrs_with(&vars, ["ops", "relu", "--log-format", format]).err;
+    assert_eq!(mxrs_with(&vars, ["ops", "relu"]).err, format!("INFO:root:{text}\n"));
+    assert_eq!(log("plain"), format!("{text}\n"));
+    let time = log("time");
+    assert!(time.starts_with("20") && time.ends_with(&format!("Z INFO {text}\n")), "{time}");
+    let json: Value = serde_json::from_str(&log("json")).expect("a line of JSON");
+    assert_eq!([&json["level"], &json["message"]], ["INFO", text]);
+}
+
+#[test]
+fn an_engine_that_was_chosen_is_announced() {
+    let line = |engine: &str| mxrs_with(&[("MXNET_ENGINE_TYPE", engine)], ["ops", "relu"]).err;
+    for engine in ["NaiveEngine", "ThreadedEngine", "ThreadedEngineAsync", "NaiveEngineAsync"] {
+        assert_eq!(line(engine), format!("INFO:root:MXNet start using engine: {engine}\n"));
+    }
+    assert_eq!(line(""), "");
+}

@@ -1,0 +1,34 @@
+//! Help of each command.
+
+use crate::mxrs::mxrs;
+
+#[test]
+fn every_command_explains_its_flags() {
+    let commands: [(&str, &[&str]); 6] = [
+        ("env", &["--area", "--format", "markdown"]),
+        ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
+        (
+            "predict",
+            &["--model", "--epoch", "--data-shape", "[default: 3,224,224]", "--mean-rgb", "--draw", "--output"],
+        ),
+        (
+            "score",
+            &["--network", "[default: all]", "--num-batches", "[default: 10]", "--warmup", "[default: 5]", "--json"],
+        ),
+        ("ops", &["--explain", "--format"]),
+        ("diagnose", &["--python", "--network", "--timeout", "[default: 10]", "--self-test", "--json"]),
+    ];
+    let overview = mxrs(["--help"]).ok();
+    for (command, flags) in commands {
+        assert!(overview.contains(&format!("\n  {command} ")), "{command} is missing in {overview}");
+        let help = mxrs([command, "--help"]).ok();
+        for flag in flags.iter().chain(&["--log-format", "--quiet", "--verbose"]) {
+            assert!(help.contains(flag), "{command}: {flag} is missing in {help}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    assert_eq!(mxrs(["--version"]).ok(), concat!("mxrs ", env!("CARGO_PKG_VERSION"), "\n"));
+}

@@ -1,0 +1,13 @@
+//! The built program from outside: what it prints, what it writes, how it exits.
+
+mod diagnose;
+mod env;
+mod files;
+mod help;
+mod interrupt;
+mod mxrs;
+mod ops;
+mod predict;
+mod score;
+mod summary;
+mod usage;

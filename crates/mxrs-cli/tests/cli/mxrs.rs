@@ -1,0 +1,64 @@
+//! Running the program with an environment of the test's choice only.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Pixels are bytes; the digit networks were trained on values from 0 to 1.
+pub const SCALE: &str = "0.00392156862745098";
+
+/// What a run left behind.
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    /// Stdout of a run that must have succeeded.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        self.out
+    }
+
+    /// Stderr of a run that must have ended with this code.
+    #[track_caller]
+    pub fn failed(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
+        self.err
+    }
+
+    /// Stdout as JSON of a run that must have succeeded.
+    #[track_caller]
+    pub fn json(self) -> serde_json::Value {
+        let out = self.ok();
+        serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"))
+    }
+}
+
+/// Runs `mxrs` with these variables and no others.
+pub fn mxrs_with<S: AsRef<OsStr>>(vars: &[(&str, &str)], arguments: impl IntoIterator<Item = S>) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mxrs"));
+    let output = command.args(arguments).env_clear().envs(vars.iter().copied()).output().expect("the program starts");
+    Ran {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).expect("text on stdout"),
+        err: String::from_utf8(output.stderr).expect("text on stderr"),
+    }
+}
+
+/// Runs `mxrs` in an empty environment.
+pub fn mxrs<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
+    mxrs_with(&[], arguments)
+}
+
+/// A file of the digits data set.
+pub fn digits(name: &str) -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/").to_owned() + name
+}
+
+/// A file written for the tests by MXNet.
+pub fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures")).join(name)
+}

@@ -1,0 +1,33 @@
+//! `mxrs ops`.
+
+use crate::mxrs::mxrs;
+
+#[test]
+fn every_operator_names_its_backends() {
+    let ops = mxrs(["ops", "--format", "json"]).json();
+    let ops = ops.as_array().expect("an array");
+    let has = |name: &str| ops.iter().any(|op| op["name"] == name);
+    assert!(["Convolution", "BatchNorm", "Pooling", "SoftmaxOutput"].into_iter().all(has));
+    for op in ops {
+        let backends = op["backends"].as_array().expect("backends");
+        assert!(backends.iter().any(|backend| backend == "reference"), "{op}");
+    }
+}
+
+#[test]
+fn a_call_is_explained_for_every_backend() {
+    let ops = mxrs(["ops", "--explain", "Convolutoin", "--format", "json"]);
+    assert!(ops.failed(2).contains("Convolution"));
+    let ops = mxrs(["ops", "--explain", "Convolution", "--format", "json"]).json();
+    let calls = ops[0]["calls"].as_array().expect("calls");
+    assert!(calls.len() > 5);
+    for answer in calls.iter().flat_map(|call| call["answers"].as_array().expect("answers")) {
+        assert!(answer["runs"] == true || answer["reason"].is_string(), "{answer}");
+    }
+}
+
+#[test]
+fn an_operator_that_is_not_built_is_no_unknown_one() {
+    assert!(mxrs(["ops", "Deconvolution"]).failed(2).contains("not built"));
+    assert!(mxrs(["ops", "--explain"]).ok().contains("padded_3x3"));
+}

@@ -1,0 +1,68 @@
+//! `mxrs score`.
+
+use crate::mxrs::{digits, mxrs, mxrs_with};
+
+#[test]
+fn log_lines_and_figures() {
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("score.json").display().to_string();
+    let symbol = digits("lenet-symbol.json");
+    let params = digits("lenet-0010.params");
+    let start = ["score", "--symbol", &symbol, "--params", &params, "--data-shape", "1,28,28", "--batch-size", "1"];
+    let rest = ["--num-batches", "2", "--warmup", "1", "--repeat", "2", "--threads", "1", "--json", &json];
+    let ran = mxrs(start.into_iter().chain(rest));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let lines: Vec<&str> = ran.err.lines().collect();
+    assert!(lines[0].starts_with("INFO:root:threads: 1, affinity: none, engine: "), "{}", ran.err);
+    assert_eq!(lines[1..3], ["INFO:root:network: lenet", "INFO:root:device: cpu(0)"], "{}", ran.err);
+    let figure = ran.err.split("INFO:root:batch size  1, dtype float32, images/sec: ").nth(1).expect("the line");
+    let figure: f64 = figure.lines().next().and_then(|line| line.parse().ok()).expect("a number");
+    assert!(figure > 0.0);
+    assert!(ran.err.contains("INFO:root:median of 2: "), "{}", ran.err);
+
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert_eq!((&report["threads"], &report["device"]), (&1.into(), &"cpu(0)".into()));
+    let cell = &report["cells"][0];
+    assert_eq!([&cell["network"], &cell["dtype"], &cell["status"]], ["lenet", "float32", "ok"]);
+    let written = cell["images_per_sec"].as_f64().expect("a number");
+    assert!((written - figure).abs() < 1e-5 * figure, "{written} {figure}");
+    assert_eq!(cell["repetitions"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn random_weights_do_without_a_parameter_file() {
+    let symbol = digits("resnet8-symbol.json");
+    let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "2"];
+    let ran = mxrs(start.into_iter().chain(["--num-batches", "1", "--warmup", "0"]));
+    assert!(ran.err.contains("INFO:root:batch size  2, dtype float32, images/sec: "), "{}", ran.err);
+    assert_eq!(ran.code, Some(0));
+}
+
+#[test]
+fn networks_without_a_definition_are_named_and_passed_over() {
+    let ran = mxrs(["score", "--network", "inception-v4,squeezenet1.1"]);
+    for name in ["inception-v4", "squeezenet1.1"] {
+        assert!(ran.err.contains(&format!("INFO:root:network: {name}\nINFO:root:not built")), "{}", ran.err);
+    }
+    assert_eq!(ran.code, Some(0));
+    let err = mxrs(["score", "--network", "resnext-50"]).failed(2);
+    assert!(err.contains("`resnext-50`") && err.contains("resnet-50"), "{err}");
+}
+
+#[test]
+fn float16_is_for_gpus() {
+    let ran = mxrs(["score", "--network", "alexnet", "--batch-size", "1", "--dtype", "float16"]);
+    assert!(ran.err.contains("batch size  1, dtype float16, images/sec: not built"), "{}", ran.err);
+    assert!(ran.err.contains("Model definition for alexnet does not support float16"), "{}", ran.err);
+}
+
+/// A batch that no memory holds is a cell `oom`, and the command goes on.
+#[test]
+fn out_of_memory_is_a_cell() {
+    let symbol = digits("lenet-symbol.json");
+    // 2^41 images of 784 floats: more than any machine's address space gives.
+    let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "2199023255552"];
+    let ran = mxrs_with(&[("OMP_NUM_THREADS", "1")], start.into_iter().chain(["--warmup", "0", "--num-batches", "1"]));
+    assert!(ran.err.contains("batch size 2199023255552, dtype float32, images/sec: oom"), "{}", ran.err);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}

@@ -1,0 +1,85 @@
+//! Encoded images: which format, how large, and the pixels.
+
+mod channels;
+mod jpeg;
+mod jpeg_survey;
+mod orientation;
+mod png;
+
+use crate::image::check_channels;
+use crate::{Image, fault};
+use mxrs_types::{FormatErrorKind, Result};
+
+/// Largest image that is decoded or resized to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeLimits {
+    /// Height times width; 2^26 (64 Mi pixels).
+    pub max_pixels: u64,
+}
+
+impl Default for DecodeLimits {
+    fn default() -> Self {
+        Self { max_pixels: 1 << 26 }
+    }
+}
+
+impl DecodeLimits {
+    /// Proves that an image of this size is not empty and within the limit.
+    fn check(&self, height: u64, width: u64, offset: usize) -> Result<()> {
+        let size = || format!("image of {height} x {width} pixels");
+        if height == 0 || width == 0 {
+            return Err(fault::at(offset, FormatErrorKind::InvalidValue, size()));
+        }
+        let n_pixels = height.saturating_mul(width);
+        if n_pixels > self.max_pixels {
+            let kind = FormatErrorKind::LimitExceeded { value: n_pixels, max: self.max_pixels };
+            return Err(fault::at(offset, kind, format!("{}; raise max_pixels if it is genuine", size())));
+        }
+        Ok(())
+    }
+}
+
+/// Decodes a JPEG or PNG image to 8 bits per channel: 1 grey, 3 RGB, 4 RGB and alpha.
+///
+/// A grey image fills red, green and blue; alpha is 255 where the image has none, and is dropped where it is not wanted.
+/// Grey of a colour JPEG is its luminance plane; grey of a colour PNG is `(9797 r + 19234 g + 3737 b) / 32768`, rounded
+/// down. 16-bit PNG keeps the high byte. A JPEG is turned the way its Exif orientation says. All this is what MXNet's
+/// iterator does; PNG pixels are equal to its, JPEG pixels within two grey levels, within four where the file stores colours
+/// at half size.
+///
+/// The size in the header is held against the limit, and against what so few bytes can hold, before memory is taken.
+///
+/// # Errors
+/// [`mxrs_types::ErrorKind::Format`] with the offset inside `bytes`: `Truncated` when the image is not complete,
+/// `LimitExceeded`, `UnsupportedFeature` (arithmetic coding, 12 bits, ...), `InvalidValue` for damage, `BadMagic` for
+/// another format. [`mxrs_types::ErrorKind::InvalidValue`] for `channels` other than 1, 3 and 4.
+pub fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Result<Image> {
+    check_channels(channels)?;
+    if bytes.starts_with(&jpeg::MAGIC) {
+        return jpeg::decode(bytes, channels, limits);
+    }
+    if bytes.starts_with(&png::MAGIC) {
+        return png::decode(bytes, channels, limits);
+    }
+    let start: Vec<u8> = bytes.iter().copied().chain([0; 4]).take(4).collect();
+    let found = start.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    Err(fault::at(0, FormatErrorKind::BadMagic { found }, "expected a JPEG or PNG image"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_types::ErrorKind;
+
+    #[test]
+    fn other_formats_are_named_as_such() {
+        for bytes in [&b""[..], b"\xff", b"GIF89a", b"\x89PN", b"BM......"] {
+            let e = decode(bytes, 3, &DecodeLimits::default()).unwrap_err();
+            assert!(
+                matches!(e.kind(), ErrorKind::Format { kind: FormatErrorKind::BadMagic { .. }, offset: Some(0), .. }),
+                "{e}"
+            );
+        }
+        assert!(decode(b"", 2, &DecodeLimits::default()).unwrap_err().to_string().contains("channels"));
+    }
+}

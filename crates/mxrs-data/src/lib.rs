@@ -1,0 +1,39 @@
+//! Record iterators: image decoding, preparation and batches with padding, as MXNet's `ImageRecordIter` makes them.
+//!
+//! Does not know arrays, devices or operators: a [`Batch`] is plain `Vec<f32>`, which the facade copies where it is needed.
+//! Does not shuffle, augment or read ahead.
+//!
+//! ```
+//! use mxrs_data::{DecodeLimits, Image, ImageOptions, decode, prepare};
+//!
+//! // A network for grey images of 1 x 2 pixels in the range 0 to 1.
+//! let options = ImageOptions { scale: 1.0 / 255.0, ..ImageOptions::new([1, 1, 2]) };
+//! let image = Image::new(1, 2, 1, vec![0, 255])?;
+//! let mut input = [0.0; 2];
+//! prepare(&image, &options, &mut input)?;
+//! assert_eq!(input, [0.0, 1.0]);
+//!
+//! let e = decode(b"GIF89a", 3, &DecodeLimits::default()).unwrap_err();
+//! assert!(e.to_string().contains("expected a JPEG or PNG image"));
+//! # Ok::<(), mxrs_types::Error>(())
+//! ```
+//!
+//! Read next: [`ImageRecordIter`] for whole files of records, [`prepare`] for what happens to one image.
+
+mod batch;
+mod decode;
+mod fault;
+mod image;
+mod options;
+mod prepare;
+mod record_iter;
+mod record_source;
+mod resize;
+
+pub use batch::Batch;
+pub use decode::{DecodeLimits, decode};
+pub use image::Image;
+pub use options::ImageOptions;
+pub use prepare::prepare;
+pub use record_iter::{ImageRecordIter, ImageRecordIterBuilder};
+pub use resize::resize;

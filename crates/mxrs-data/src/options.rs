@@ -1,0 +1,96 @@
+//! What a network wants of its input images.
+
+use crate::DecodeLimits;
+use crate::image::check_channels;
+use mxrs_types::{Error, Result};
+
+/// What a network wants of its input images. Names and defaults are those of MXNet's `ImageRecordIter`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImageOptions {
+    /// Channels (1, 3 or 4), height and width of the result.
+    pub data_shape: [usize; 3],
+    /// Factor after the mean is taken away; 1.
+    pub scale: f32,
+    /// Taken away from each channel, in units of pixel values (0 to 255), order red, green, blue, alpha; 0. A grey image
+    /// uses the first.
+    pub mean: [f32; 4],
+    /// Each channel is divided by it, same order; 1.
+    pub std: [f32; 4],
+    /// Length that the shorter edge is resized to before the crop; none.
+    pub resize: Option<usize>,
+    /// Largest image, before and after resizing.
+    pub limits: DecodeLimits,
+}
+
+impl ImageOptions {
+    /// Pixel values as they are, centred crop to this shape (channels, height, width).
+    pub fn new(data_shape: [usize; 3]) -> Self {
+        Self { data_shape, scale: 1.0, mean: [0.0; 4], std: [1.0; 4], resize: None, limits: DecodeLimits::default() }
+    }
+
+    /// Elements of one prepared image.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::Overflow`].
+    pub fn n_elements(&self) -> Result<usize> {
+        let [c, h, w] = self.data_shape;
+        let overflow = || Error::new(mxrs_types::ErrorKind::Overflow { what: format!("data_shape ({c}, {h}, {w})") });
+        c.checked_mul(h).and_then(|n| n.checked_mul(w)).ok_or_else(overflow)
+    }
+
+    /// Proves that every field can be used.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the field; [`mxrs_types::ErrorKind::Overflow`].
+    pub fn check(&self) -> Result<()> {
+        let [c, h, w] = self.data_shape;
+        check_channels(c).map_err(|e| e.context("checking data_shape"))?;
+        if h == 0 || w == 0 {
+            return Err(Error::invalid("data_shape", format!("({c}, {h}, {w})"), "height and width of at least 1"));
+        }
+        self.n_elements()?;
+        if (h as u64).saturating_mul(w as u64) > self.limits.max_pixels {
+            let most = format!("at most {} pixels", self.limits.max_pixels);
+            return Err(Error::invalid("data_shape", format!("({c}, {h}, {w})"), most));
+        }
+        if !self.scale.is_finite() {
+            return Err(Error::invalid("scale", self.scale, "a finite number"));
+        }
+        for (i, channel) in ["r", "g", "b", "a"].iter().enumerate() {
+            if !self.mean[i].is_finite() {
+                return Err(Error::invalid(format!("mean_{channel}"), self.mean[i], "a finite number"));
+            }
+            if !self.std[i].is_finite() || self.std[i] == 0.0 {
+                return Err(Error::invalid(format!("std_{channel}"), self.std[i], "a finite number other than 0"));
+            }
+        }
+        match self.resize {
+            Some(0) => Err(Error::invalid("resize", 0, "a length of at least 1, or none")),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_field() {
+        let good = ImageOptions::new([3, 4, 5]);
+        good.check().unwrap();
+        for (bad, name) in [
+            (ImageOptions::new([2, 4, 5]), "data_shape"),
+            (ImageOptions::new([3, 0, 5]), "data_shape"),
+            (ImageOptions::new([1, 1 << 20, 1 << 20]), "data_shape"),
+            (ImageOptions::new([4, usize::MAX, 5]), "data_shape"),
+            (ImageOptions { scale: f32::NAN, ..good.clone() }, "scale"),
+            (ImageOptions { mean: [0.0, 0.0, f32::INFINITY, 0.0], ..good.clone() }, "mean_b"),
+            (ImageOptions { std: [1.0, 0.0, 1.0, 1.0], ..good.clone() }, "std_g"),
+            (ImageOptions { resize: Some(0), ..good.clone() }, "resize"),
+        ] {
+            let message = bad.check().unwrap_err().to_string();
+            assert!(message.contains(name), "{message}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Bilinear resizing in fixed point, the way OpenCV rounds, so that pixels equal those MXNet trained on.
+//!
+//! Sample `d` of `n_out` lies at `(d + 1/2) * n_in / n_out - 1/2` of the source. Its two neighbours get weights of 11
+//! fractional bits; columns are combined exactly, rows with 4 bits less, and the sum is rounded half up.
+
+use crate::{DecodeLimits, Image};
+use mxrs_types::{Error, Result};
+
+/// Fractional bits of a weight.
+const BITS: u32 = 11;
+
+/// One output sample: two source positions and their weights.
+struct Tap {
+    near: usize,
+    far: usize,
+    weight_near: i32,
+    weight_far: i32,
+}
+
+/// The taps of one axis. At the borders both positions are the border; on the horizontal axis one of them then has all the
+/// weight, on the vertical axis the weights stay as they are, which rounds differently.
+fn taps(n_in: usize, n_out: usize, all_weight_at_border: bool) -> Vec<Tap> {
+    let step = 1.0 / (n_out as f64 / n_in as f64);
+    let last = n_in as i64 - 1;
+    let one = (1 << BITS) as f32;
+    let tap = |d: usize| {
+        let place = ((d as f64 + 0.5) * step - 0.5) as f32;
+        let floor = place.floor();
+        let mut part = place - floor;
+        let near = floor as i64;
+        if all_weight_at_border && (near < 0 || near >= last) {
+            part = 0.0;
+        }
+        Tap {
+            near: near.clamp(0, last) as usize,
+            far: (near + 1).clamp(0, last) as usize,
+            weight_near: ((1.0 - part) * one).round_ties_even() as i32,
+            weight_far: (part * one).round_ties_even() as i32,
+        }
+    };
+    (0..n_out).map(tap).collect()
+}
+
+/// The image at another size, by bilinear interpolation without low-pass filter (OpenCV's `INTER_LINEAR`).
+///
+/// # Errors
+/// [`mxrs_types::ErrorKind::InvalidValue`] for a size of 0 or beyond the limits.
+pub fn resize(image: &Image, height: usize, width: usize, limits: &DecodeLimits) -> Result<Image> {
+    if (height as u64).saturating_mul(width as u64) > limits.max_pixels {
+        let most = format!("at most {} pixels", limits.max_pixels);
+        return Err(Error::invalid("size to resize to", format!("{height} x {width}"), most));
+    }
+    if height == 0 || width == 0 {
+        return Err(Error::invalid("size to resize to", format!("{height} x {width}"), "at least one pixel"));
+    }
+    let channels = image.channels();
+    if (height, width) == (image.height(), image.width()) {
+        return Ok(image.clone());
+    }
+    let columns = taps(image.width(), width, true);
+    let rows = taps(image.height(), height, false);
+    let mut pixels = vec![0; height * width * channels];
+    // The two source rows in use, combined along the columns.
+    let mut near = Combined::new(width * channels);
+    let mut far = Combined::new(width * channels);
+    for (row, out) in rows.iter().zip(pixels.chunks_exact_mut(width * channels)) {
+        if far.source == Some(row.near) {
+            std::mem::swap(&mut near, &mut far);
+        }
+        near.fill(image, row.near, &columns);
+        far.fill(image, row.far, &columns);
+        for ((o, &n), &f) in out.iter_mut().zip(&near.values).zip(&far.values) {
+            let sum = ((row.weight_near * (n >> 4)) >> 16) + ((row.weight_far * (f >> 4)) >> 16);
+            *o = ((sum + 2) >> 2).clamp(0, 255) as u8;
+        }
+    }
+    Image::new(height, width, channels, pixels)
+}
+
+/// A source row combined along the columns, scaled by 2^11.
+struct Combined {
+    source: Option<usize>,
+    values: Vec<i32>,
+}
+
+impl Combined {
+    fn new(len: usize) -> Self {
+        Self { source: None, values: vec![0; len] }
+    }
+
+    fn fill(&mut self, image: &Image, y: usize, columns: &[Tap]) {
+        if self.source == Some(y) {
+            return;
+        }
+        let (channels, row) = (image.channels(), image.row(y));
+        for (tap, out) in columns.iter().zip(self.values.chunks_exact_mut(channels)) {
+            let (near, far) = (&row[tap.near * channels..], &row[tap.far * channels..]);
+            for c in 0..channels {
+                out[c] = i32::from(near[c]) * tap.weight_near + i32::from(far[c]) * tap.weight_far;
+            }
+        }
+        self.source = Some(y);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grey(height: usize, pixels: &[u8]) -> Image {
+        Image::new(height, pixels.len() / height, 1, pixels.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn hand_computed_examples() {
+        let limits = DecodeLimits::default();
+        // Halving takes the mean of each 2 x 2 square, rounded half up: (0 + 10 + 20 + 32) / 4 = 15.5.
+        assert_eq!(resize(&grey(2, &[0, 10, 20, 32]), 1, 1, &limits).unwrap().pixels(), [16]);
+        // Doubling puts samples at -1/4, 1/4, 3/4 and 5/4: borders are repeated.
+        assert_eq!(resize(&grey(1, &[0, 100]), 1, 4, &limits).unwrap().pixels(), [0, 25, 75, 100]);
+        assert_eq!(resize(&grey(2, &[0, 100]), 4, 1, &limits).unwrap().pixels(), [0, 25, 75, 100]);
+        // Channels do not mix, and the same size changes nothing.
+        let rgb = Image::new(1, 2, 3, vec![0, 50, 100, 100, 50, 0]).unwrap();
+        assert_eq!(resize(&rgb, 1, 1, &limits).unwrap().pixels(), [50, 50, 50]);
+        assert_eq!(resize(&rgb, 1, 2, &limits).unwrap(), rgb);
+    }
+
+    #[test]
+    fn constant_images_stay_constant_at_any_size() {
+        for (h, w) in [(1, 1), (2, 3), (7, 5), (31, 17)] {
+            for value in [0, 1, 127, 254, 255] {
+                let out = resize(&grey(5, &[value; 35]), h, w, &DecodeLimits::default()).unwrap();
+                assert!(out.pixels().iter().all(|p| *p == value), "{h} {w} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits() {
+        let limits = DecodeLimits { max_pixels: 100 };
+        assert!(resize(&grey(1, &[1]), 10, 10, &limits).is_ok());
+        assert!(resize(&grey(1, &[1]), 10, 11, &limits).is_err());
+        assert!(resize(&grey(1, &[1]), usize::MAX, usize::MAX, &limits).is_err());
+        assert!(resize(&grey(1, &[1]), 0, 5, &limits).is_err());
+    }
+}

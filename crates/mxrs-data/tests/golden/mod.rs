@@ -1,0 +1,89 @@
+//! Access to the answers of MXNet in `expected.params`; `make.py` wrote them.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use mxrs_format::recordio::{ImageRecord, RecordWriter};
+use mxrs_format::{ArrayFile, Element, Options, Tensor};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// A file of the repository, by its path from the root.
+pub fn file(path: &str) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
+}
+
+/// The bytes of a file of the repository.
+pub fn bytes(path: &str) -> Vec<u8> {
+    std::fs::read(file(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// The bytes of an image in this folder.
+pub fn image(name: &str) -> Vec<u8> {
+    bytes(&format!("crates/mxrs-data/tests/golden/{name}"))
+}
+
+/// Arrays by name.
+pub struct Expected(HashMap<String, Tensor>);
+
+impl Expected {
+    pub fn load() -> Self {
+        let path = file("crates/mxrs-data/tests/golden/expected.params");
+        let arrays = ArrayFile::open(path, &Options::strict()).unwrap().value.arrays;
+        Self(arrays.into_named().unwrap().into_iter().collect())
+    }
+
+    pub fn get<T: Element>(&self, name: &str) -> &[T] {
+        self.0.get(name).unwrap_or_else(|| panic!("no array {name}")).as_slice().unwrap()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+/// A record file of these images, labelled 0, 1, 2, ... with ids from 100 on.
+pub fn write_records(path: &Path, images: &[Vec<u8>]) -> Vec<u64> {
+    let mut writer = RecordWriter::create(path).unwrap();
+    let mut offsets = Vec::new();
+    for (i, image) in images.iter().enumerate() {
+        let record = ImageRecord { label: i as f32, id: 100 + i as u64, image, ..Default::default() };
+        offsets.push(writer.write(&record.pack()).unwrap());
+    }
+    writer.finish().unwrap();
+    offsets
+}
+
+/// How far two images are apart.
+#[derive(Debug)]
+pub struct Difference {
+    /// Largest difference of a byte.
+    pub most: u8,
+    /// Mean difference.
+    pub mean: f64,
+    /// Share of bytes that differ by more than 2.
+    pub beyond_two: f64,
+}
+
+impl Difference {
+    pub fn of(got: &[u8], expected: &[u8]) -> Self {
+        assert_eq!(got.len(), expected.len());
+        let each = || got.iter().zip(expected).map(|(a, b)| a.abs_diff(*b));
+        let n = got.len() as f64;
+        Self {
+            most: each().max().unwrap_or(0),
+            mean: each().map(f64::from).sum::<f64>() / n,
+            beyond_two: each().filter(|d| *d > 2).count() as f64 / n,
+        }
+    }
+
+    /// Two grey levels, and up to four in few bytes where colours were stored at half size: enlarging them rounds once
+    /// more here than in libjpeg.
+    pub fn is_small(&self, half_size_colours: bool) -> bool {
+        let most = if half_size_colours { 4 } else { 2 };
+        self.most <= most && self.mean < 0.25 && self.beyond_two < 0.003
+    }
+}

@@ -1,0 +1,132 @@
+//! Which scheduler, and how many workers.
+
+use mxrs_types::{Error, ErrorKind, Result};
+use std::num::NonZeroUsize;
+
+/// How tasks meet threads. Results do not depend on it; where an error is reported does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum EngineKind {
+    /// Each task runs on the pushing thread before the push returns, and its error is the push's: for debugging.
+    Naive,
+    /// One pool of 16 workers and one worker for copies between devices, first in, first out.
+    Threaded,
+    /// A pool per device and purpose; see [`crate::Property`].
+    #[default]
+    ThreadedPerDevice,
+}
+
+impl EngineKind {
+    /// MXNet's word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Naive => "NaiveEngine",
+            Self::Threaded => "ThreadedEngine",
+            Self::ThreadedPerDevice => "ThreadedEnginePerDevice",
+        }
+    }
+
+    /// Reads a value of `MXNET_ENGINE_TYPE`: the kind, and whether the suffix `Async` was there. The empty word stands
+    /// for the default.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Env`] for any other word; case counts.
+    ///
+    /// ```
+    /// use mxrs_engine::EngineKind;
+    /// assert_eq!(EngineKind::parse("ThreadedEngineAsync")?, (EngineKind::Threaded, true));
+    /// # Ok::<(), mxrs_types::Error>(())
+    /// ```
+    pub fn parse(word: &str) -> Result<(Self, bool)> {
+        let (base, is_async) = match word.strip_suffix("Async") {
+            Some(base) => (base, true),
+            None => (word, false),
+        };
+        let kind = match base {
+            "NaiveEngine" => Self::Naive,
+            "ThreadedEngine" => Self::Threaded,
+            "ThreadedEnginePerDevice" => Self::ThreadedPerDevice,
+            "" if !is_async => Self::default(),
+            _ => {
+                return Err(Error::new(ErrorKind::Env {
+                    name: "MXNET_ENGINE_TYPE".into(),
+                    value: word.into(),
+                    expected:
+                        "NaiveEngine, ThreadedEngine or ThreadedEnginePerDevice, each optionally followed by Async"
+                            .into(),
+                }));
+            }
+        };
+        Ok((kind, is_async))
+    }
+}
+
+/// Settings of an engine. The default is what MXNet documents for an empty environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineConfig {
+    /// Scheduler.
+    pub kind: EngineKind,
+    /// Whether GPU tasks depend on one another through device events. No difference for CPU tasks.
+    pub is_async: bool,
+    /// Normal tasks that may run at once on each CPU device id.
+    pub cpu_workers: NonZeroUsize,
+    /// CPU-prioritised tasks that may run at once, over all CPU devices.
+    pub cpu_priority_workers: NonZeroUsize,
+    /// Normal tasks that may run at once on each GPU.
+    pub gpu_workers: NonZeroUsize,
+    /// Copies that may run at once for each GPU.
+    pub gpu_copy_workers: NonZeroUsize,
+    /// Whether to log each wait, and push and completion of the tasks on the variable waited for.
+    pub info: bool,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
+        Self {
+            kind: EngineKind::default(),
+            is_async: false,
+            cpu_workers: NonZeroUsize::MIN,
+            cpu_priority_workers: NonZeroUsize::MIN.saturating_add(3),
+            gpu_workers: TWO,
+            gpu_copy_workers: TWO,
+            info: false,
+        }
+    }
+}
+
+impl EngineConfig {
+    /// The documented defaults, with this scheduler.
+    pub fn of_kind(kind: EngineKind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_round_trip_with_and_without_async() {
+        for kind in [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
+            assert_eq!(EngineKind::parse(kind.word()).unwrap(), (kind, false));
+            assert_eq!(EngineKind::parse(&format!("{}Async", kind.word())).unwrap(), (kind, true));
+        }
+        assert_eq!(EngineKind::parse("").unwrap(), (EngineKind::ThreadedPerDevice, false));
+    }
+
+    #[test]
+    fn other_words_name_the_variable() {
+        for bad in ["naiveengine", "Async", "ThreadedEnginePooled", "NaiveEngineAsyncAsync"] {
+            let message = EngineKind::parse(bad).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("MXNET_ENGINE_TYPE: invalid value \"{bad}\"")), "{message}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_the_documented_ones() {
+        let c = EngineConfig::default();
+        assert_eq!((c.cpu_workers.get(), c.cpu_priority_workers.get()), (1, 4));
+        assert_eq!((c.gpu_workers.get(), c.gpu_copy_workers.get()), (2, 2));
+        assert!(!c.is_async && !c.info);
+    }
+}

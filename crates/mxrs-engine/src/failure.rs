@@ -1,0 +1,142 @@
+//! A failed task's error on its way to whoever waits.
+
+use mxrs_sync::atomic::{AtomicBool, Ordering};
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::{Device, Error};
+use std::sync::Arc;
+
+/// Skipped tasks named in a message; more are only counted.
+const NAMED: usize = 8;
+
+/// One failure, shared by all variables it taints. Delivered at most once, then inert.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    error: Error,
+    taken: AtomicBool,
+    skipped: RankedMutex<Skipped>,
+}
+
+#[derive(Debug, Default)]
+struct Skipped {
+    names: Vec<String>,
+    more: usize,
+}
+
+impl Failure {
+    pub(crate) fn new(error: Error, op: &str, device: Device) -> Arc<Self> {
+        Arc::new(Self {
+            error: error.context(format!("running `{op}` on {device}")),
+            taken: AtomicBool::new(false),
+            skipped: RankedMutex::new(Rank::Leaf, Skipped::default()),
+        })
+    }
+
+    /// Not delivered yet.
+    pub(crate) fn is_live(&self) -> bool {
+        !self.taken.load(Ordering::Acquire)
+    }
+
+    /// The error, undelivered, for tasks that want to look at it.
+    pub(crate) fn error(&self) -> &Error {
+        &self.error
+    }
+
+    /// The error, for the one caller that comes first.
+    pub(crate) fn take(&self) -> Option<Error> {
+        if self.taken.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        let skipped = self.skipped.lock();
+        if skipped.names.is_empty() {
+            return Some(self.error.clone());
+        }
+        let names: Vec<String> = skipped.names.iter().map(|n| format!("`{n}`")).collect();
+        let more = if skipped.more > 0 { format!(" and {} more", skipped.more) } else { String::new() };
+        Some(self.error.clone().context(format!("skipping what depends on it: {}{more}", names.join(", "))))
+    }
+
+    pub(crate) fn note_skipped(&self, op: &str) {
+        let mut skipped = self.skipped.lock();
+        if skipped.names.len() < NAMED {
+            skipped.names.push(op.to_owned());
+        } else {
+            skipped.more += 1;
+        }
+    }
+}
+
+/// Failures in the order they happened; touched only when something fails or somebody waits for all.
+#[derive(Debug)]
+pub(crate) struct Failures(RankedMutex<List>);
+
+#[derive(Debug)]
+struct List {
+    all: Vec<Arc<Failure>>,
+    prune_at: usize,
+}
+
+impl Failures {
+    pub(crate) fn new() -> Self {
+        Self(RankedMutex::new(Rank::EngineErrors, List { all: Vec::new(), prune_at: 64 }))
+    }
+
+    pub(crate) fn add(&self, failure: Arc<Failure>) {
+        let mut list = self.0.lock();
+        if list.all.len() >= list.prune_at {
+            list.all.retain(|f| f.is_live());
+            list.prune_at = (2 * list.all.len()).max(64);
+        }
+        list.all.push(failure);
+    }
+
+    /// The first failure nobody was told about; all others count as told too.
+    pub(crate) fn take_all(&self) -> Option<Error> {
+        let all = std::mem::take(&mut self.0.lock().all);
+        let mut first = None;
+        for failure in all {
+            let error = failure.take();
+            if first.is_none() {
+                first = error;
+            }
+        }
+        first
+    }
+
+    /// Empties the list for a last log.
+    pub(crate) fn drain_live(&self) -> Vec<Error> {
+        std::mem::take(&mut self.0.lock().all).iter().filter_map(|f| f.take()).collect()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn failure(text: &str) -> Arc<Failure> {
+        Failure::new(Error::invalid("x", text, "y"), "op", Device::cpu(0))
+    }
+
+    #[test]
+    fn taken_once_with_the_chain_of_skipped_tasks() {
+        let f = failure("1");
+        for i in 0..NAMED + 2 {
+            f.note_skipped(&format!("s{i}"));
+        }
+        let text = f.take().unwrap().to_string();
+        assert!(text.contains("while running `op` on cpu(0)"), "{text}");
+        assert!(text.contains("`s0`, `s1`") && text.ends_with("`s7` and 2 more"), "{text}");
+        assert!(f.take().is_none() && !f.is_live());
+    }
+
+    #[test]
+    fn told_failures_do_not_pile_up() {
+        let list = Failures::new();
+        for i in 0..1000 {
+            let f = failure(&i.to_string());
+            list.add(Arc::clone(&f));
+            f.take();
+        }
+        assert!(list.0.lock().all.len() <= 65);
+        assert!(list.take_all().is_none());
+    }
+}

@@ -1,0 +1,56 @@
+//! The dependency engine: tasks say which variables they read and write, and run as early as that allows.
+//!
+//! A [`Var`] stands for anything that tasks share (an array, a random generator, a key of the parameter store). Tasks that
+//! share no variable, or only read the shared ones, may run at the same time; all others run in the order they were pushed.
+//! A failing task does not stop anything: the variables it would have written carry its error, tasks that depend on them
+//! are skipped, and whoever waits gets the error, once.
+//!
+//! The engine does not know tensors, shapes or operators, and reads no setting: an [`EngineConfig`] is handed in.
+//!
+//! ```
+//! use mxrs_engine::{Engine, EngineConfig};
+//! use std::sync::{Arc, Mutex};
+//!
+//! let engine = Engine::new(EngineConfig::default())?;
+//! let (x, y) = (engine.new_var(), engine.new_var());
+//! let cell = Arc::new(Mutex::new((0, 0)));
+//!
+//! let c = Arc::clone(&cell);
+//! engine.task("fill").write(&x).push(move |_| { c.lock().unwrap().0 = 20; Ok(()) })?;
+//! let c = Arc::clone(&cell);
+//! engine.task("add_one").read(&x).write(&y).push(move |_| {
+//!     let mut pair = c.lock().unwrap();
+//!     pair.1 = pair.0 + 1;
+//!     Ok(())
+//! })?;
+//! engine.wait_to_read(&y)?;
+//! assert_eq!(cell.lock().unwrap().1, 21);
+//! assert_eq!((x.version(), y.version()), (1, 1));
+//! # Ok::<(), mxrs_types::Error>(())
+//! ```
+//!
+//! Read next: [`var`] for the protocol and its numbered rules, [`EngineKind`] for the schedulers, [`Property`] for the
+//! worker pools.
+
+mod config;
+mod context;
+mod counters;
+mod engine;
+mod failure;
+mod lifecycle;
+mod op;
+mod parker;
+mod pool;
+mod run;
+mod task;
+pub mod var;
+mod wait;
+
+pub use config::{EngineConfig, EngineKind};
+pub use context::{RunContext, Worker};
+pub use counters::{EngineCounters, PoolCounters};
+pub use engine::{Engine, WeakEngine};
+pub use op::{OpName, Property};
+pub use pool::PoolId;
+pub use task::TaskBuilder;
+pub use var::Var;

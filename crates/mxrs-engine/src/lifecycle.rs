@@ -1,0 +1,81 @@
+//! Start, stop and the end of an engine; the order is in [`crate::var`].
+
+use crate::config::EngineKind;
+use crate::context::is_inside;
+use crate::engine::Inner;
+use crate::pool::PoolId;
+use mxrs_sync::atomic::{Ordering, fence};
+use mxrs_sync::thread;
+use mxrs_types::Result;
+use std::fmt;
+use std::sync::Arc;
+
+/// What clones of an engine share; its drop is the drop of the last of them. Workers hold the [`Inner`] only.
+pub(crate) struct Handle(Arc<Inner>);
+
+impl Handle {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        Self(inner)
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.0
+    }
+
+    /// The pool for prioritised tasks has its threads from the start.
+    pub(crate) fn start_eager_pools(&self) -> Result<()> {
+        if self.0.config.kind != EngineKind::ThreadedPerDevice {
+            return Ok(());
+        }
+        let id = PoolId::CpuPriority;
+        self.0.pools.with(id, &self.0.config, |pool| pool.start(&|| self.0.runner(id)))
+    }
+
+    pub(crate) fn stop(&self) {
+        if !is_inside(self.0.id) {
+            drain_and_join(&self.0);
+        }
+    }
+}
+
+fn drain_and_join(inner: &Inner) {
+    inner.stopped.store(true, Ordering::Relaxed);
+    // A push either sees the stop or is counted before the wait below looks; see `push_op`.
+    fence(Ordering::SeqCst);
+    inner.sleep_until_idle();
+    for pool in inner.pools.all() {
+        pool.join();
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let inner = Arc::clone(&self.0);
+        if is_inside(inner.id) {
+            // The last handle went away inside a task. Waiting here would be waiting for that task, so another thread
+            // does; without pools there is nothing to wait for.
+            if inner.config.kind == EngineKind::Naive {
+                return;
+            }
+            let reaper = thread::Builder::new().name("mxrs-engine-end".into()).spawn(move || end(&inner));
+            if let Err(error) = reaper {
+                tracing::error!(target: "mxrs_engine", "workers are left behind, no thread to end them: {error}");
+            }
+        } else {
+            end(&inner);
+        }
+    }
+}
+
+fn end(inner: &Inner) {
+    drain_and_join(inner);
+    for error in inner.failures.drain_live() {
+        tracing::error!(target: "mxrs_engine", "failure nobody waited for: {error}");
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("engine", &self.0.id).finish()
+    }
+}

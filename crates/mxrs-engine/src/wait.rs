@@ -1,0 +1,128 @@
+//! Waiting: for one variable, or for everything.
+
+use crate::context::is_inside;
+use crate::engine::{Engine, Inner};
+use crate::failure::Failure;
+use crate::op::Op;
+use crate::var::{Attached, Var, WaitFor};
+use mxrs_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use mxrs_sync::{Condvar, Rank, RankedMutex};
+use mxrs_types::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// Threads that sleep until nothing is pending.
+pub(crate) struct Idle {
+    waiters: AtomicUsize,
+    lock: RankedMutex<()>,
+    wake: Condvar,
+}
+
+impl Idle {
+    pub(crate) fn new() -> Self {
+        Self { waiters: AtomicUsize::new(0), lock: RankedMutex::new(Rank::EngineWaiters, ()), wake: Condvar::new() }
+    }
+
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.waiters.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn notify(&self) {
+        let _lock = self.lock.lock();
+        self.wake.notify_all();
+    }
+
+    pub(crate) fn sleep_until(&self, done: impl Fn() -> bool) {
+        if done() {
+            return;
+        }
+        self.waiters.fetch_add(1, Ordering::Relaxed);
+        // The completing thread counts first and looks for waiters after; see `note_completed`.
+        fence(Ordering::SeqCst);
+        let mut lock = self.lock.lock();
+        while !done() {
+            lock = lock.wait(&self.wake);
+        }
+        drop(lock);
+        self.waiters.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Engine {
+    /// Waits for all writes of `var` pushed so far. Reads still running do not matter.
+    ///
+    /// # Errors
+    /// The failure the variable carries, if nobody was told yet; [`ErrorKind::Engine`] from inside a task, for a deleted
+    /// variable, or one of another engine.
+    pub fn wait_to_read(&self, var: &Var) -> Result<()> {
+        self.inner().wait(var, WaitFor::Writes, "wait_to_read")
+    }
+
+    /// Waits for all reads and writes of `var` pushed so far, so that its content may be changed from outside.
+    ///
+    /// # Errors
+    /// As [`Engine::wait_to_read`].
+    pub fn wait_to_write(&self, var: &Var) -> Result<()> {
+        self.inner().wait(var, WaitFor::Everything, "wait_to_write")
+    }
+
+    /// Waits until nothing is pending: all tasks pushed so far, by any thread, are done.
+    ///
+    /// # Errors
+    /// The first failure nobody was told about; all others are forgotten, and tainted variables can be used again (their
+    /// content is unspecified). [`ErrorKind::Engine`] from inside a task.
+    pub fn wait_for_all(&self) -> Result<()> {
+        let inner = self.inner();
+        inner.refuse_inside("wait_for_all")?;
+        inner.sleep_until_idle();
+        inner.failures.take_all().map_or(Ok(()), Err)
+    }
+}
+
+impl Inner {
+    pub(crate) fn sleep_until_idle(&self) {
+        self.idle.sleep_until(|| self.tally.is_idle());
+    }
+
+    fn wait(&self, var: &Var, wait_for: WaitFor, what: &str) -> Result<()> {
+        self.refuse_inside(what)?;
+        var.check_engine(self.id)?;
+        if self.config.info {
+            self.waited_for.store(var.id(), Ordering::Relaxed);
+            tracing::info!(target: "mxrs_engine", "{what}: variable {} at version {}", var.id(), var.version());
+        }
+        let failure = match var.cell().attach(wait_for)? {
+            Attached::Ready(failure) => failure,
+            Attached::Waiting(parker) => parker.wait(),
+        };
+        if self.config.info {
+            tracing::info!(target: "mxrs_engine", "{what}: variable {} is ready at version {}", var.id(), var.version());
+        }
+        tell(failure)
+    }
+
+    fn refuse_inside(&self, what: &str) -> Result<()> {
+        if !is_inside(self.id) {
+            return Ok(());
+        }
+        let message =
+            format!("{what} inside a task would wait for itself; push a task that reads the variable instead");
+        Err(Error::new(ErrorKind::Engine { message }))
+    }
+
+    /// With [`crate::EngineConfig::info`]: one line per push and completion on the variable last waited for.
+    #[cold]
+    pub(crate) fn log_if_waited_for(&self, op: &Op, event: &str) {
+        let id = self.waited_for.load(Ordering::Relaxed);
+        if let Some(access) = op.accesses.iter().find(|a| a.var.id() == id) {
+            let how = if access.write { "writes" } else { "reads" };
+            tracing::info!(target: "mxrs_engine", "{event} of `{}`, which {how} variable {id}", op.name);
+        }
+    }
+}
+
+/// Id of the variable last waited for; 0, which no variable has, before that.
+pub(crate) type WaitedFor = AtomicU64;
+
+fn tell(failure: Option<Arc<Failure>>) -> Result<()> {
+    failure.and_then(|f| f.take()).map_or(Ok(()), Err)
+}

@@ -1,0 +1,19 @@
+//! CUDA graphs: bulks that are captured once and launched many times.
+
+use crate::settings;
+
+settings! {
+    /// CUDA graphs: bulks that are captured once and launched many times.
+    pub struct CudaGraphSettings in Bulking {
+        /// Captures bulks at their second run and launches the captured graph from the third on.
+        enabled: bool = 0, "MXNET_ENABLE_CUDA_GRAPHS" [D35 Owner NotYet];
+        /// Logs what was captured, what was left out and why, and each launch.
+        verbose: bool = 0, "MXNET_CUDA_GRAPHS_VERBOSE" [D36 Owner NotYet];
+        /// Most log lines about created graphs; after them one line says that the rest is left out.
+        max_log_entries: usize = 0, "MXNET_CUDA_GRAPHS_MAX_LOG_ENTRIES" [D37 FirstUse NotYet];
+        /// Start of the names of the dot files to which created graphs are written; empty: none are written.
+        dot_prefix: String = "", "MXNET_CUDA_GRAPHS_DBG_FILE" [D38 FirstUse NotYet];
+        /// Bit mask, given to the driver, of what the dot files contain; 1 is everything.
+        dot_flags: u32 = 1, "MXNET_CUDA_GRAPHS_DBG_FILE_FLAGS" [D39 FirstUse NotYet];
+    }
+}

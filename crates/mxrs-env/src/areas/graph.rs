@@ -1,0 +1,29 @@
+//! Passes over the graph.
+
+use crate::{Kind, settings};
+
+settings! {
+    /// Passes over the graph.
+    pub struct GraphSettings in Graph {
+        /// Joins elementwise operators on GPUs into kernels that are compiled at run time.
+        use_fusion: bool = 1, "MXNET_USE_FUSION" [D86 Owner NotYet];
+        /// Computes equal operators with equal inputs once.
+        eliminate_common: bool = 1, "MXNET_ELIMINATE_COMMON_EXPR" [D88 Owner NotYet];
+        /// Backend for which the graph is partitioned; `MKLDNN` and `ONEDNN` are the same, `NONE` switches it off.
+        subgraph_backend: Option<String> = unset("the best registered backend that fuses"), "MXNET_SUBGRAPH_BACKEND"
+            [D92 Owner NotYet];
+        /// Fewer gradients of one value than this are added by one operator, more by a chain of in-place additions.
+        grad_sum_cap: usize = 8, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP" [B27 FirstUse NotYet],
+            Kind::int(2, usize::MAX as i128);
+        /// Logs the storage types and dispatch modes of each graph.
+        storage_type_verbose: bool = 0, "MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING" [B30 FirstUse NotYet];
+        /// Logs memory plan and storage types of graphs that are bound through the symbolic interface.
+        exec_verbose: bool = 0, "MXNET_EXEC_VERBOSE_LOGGING" [B31 Owner NotYet];
+        /// Merges equal nodes of partitioned graphs.
+        node_elimination: bool = 1, "MXNET_NODE_ELIMINATION" [B32 EveryUse NotYet];
+        /// 1 logs which backend is active, 2 also each decision of the partitioning.
+        subgraph_verbose: u8 = 1, "MXNET_SUBGRAPH_VERBOSE" [B33 FirstUse NotYet], Kind::int(0, 2);
+        /// Logs each node that the quantisation pass changes or leaves.
+        quantization_verbose: bool = 0, "MXNET_QUANTIZATION_VERBOSE" [B37 FirstUse NotYet];
+    }
+}

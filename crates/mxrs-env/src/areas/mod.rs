@@ -1,0 +1,45 @@
+//! The settings structs, one file per area of the manual.
+
+mod bulking;
+mod cuda;
+mod cuda_graphs;
+mod cudnn;
+mod distributed;
+mod engine;
+mod execution;
+mod files;
+mod frontend;
+mod graph;
+mod kvstore;
+mod logging;
+mod memory_opt;
+mod onednn;
+mod planner;
+mod pools;
+mod profiler;
+mod resources;
+mod testing;
+mod threads;
+mod tuning;
+
+pub use bulking::BulkSettings;
+pub use cuda::CudaSettings;
+pub use cuda_graphs::CudaGraphSettings;
+pub use cudnn::CudnnSettings;
+pub use distributed::{Cluster, DistributedSettings, Role, Transport};
+pub use engine::{EngineSettings, EngineType};
+pub use execution::ExecutionSettings;
+pub use files::FileSettings;
+pub use frontend::FrontendSettings;
+pub use graph::GraphSettings;
+pub use kvstore::KvStoreSettings;
+pub use logging::LogSettings;
+pub use memory_opt::MemoryOptSettings;
+pub use onednn::OneDnnSettings;
+pub use planner::PlannerSettings;
+pub use pools::{PoolConfig, PoolDevice, PoolKind, PoolSettings};
+pub use profiler::ProfilerSettings;
+pub use resources::ResourceSettings;
+pub use testing::TestSettings;
+pub use threads::ThreadSettings;
+pub use tuning::{OperatorTuning, TuningSettings};

@@ -1,0 +1,62 @@
+//! The oneDNN backend and its fusions.
+
+use crate::{Kind, settings};
+
+settings! {
+    /// The oneDNN backend and its fusions.
+    pub struct OneDnnSettings in OneDnn {
+        /// 0 sends every operator to the kernels of mxrs itself.
+        enabled: bool = 1, "MXNET_ONEDNN_ENABLED" [D74 FirstUse InEffect];
+        /// Most compiled primitives that each thread keeps per kind of operator; -1 keeps all, 0 none.
+        cache_entries: i64 = -1, "MXNET_ONEDNN_CACHE_NUM" [D75 FirstUse InEffect], Kind::int(-1, i64::MAX as i128);
+        /// Keeps the weights of FullyConnected in plain row-major layout.
+        force_fc_ab: bool = 0, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT" [D76 EveryUse NotYet];
+        /// Uses this backend for recurrent networks.
+        use_rnn: bool = 1, "MXNET_USE_ONEDNN_RNN" [D89 EveryUse NotYet];
+        /// Keeps prepared weights of recurrent networks in inference although the parameters changed.
+        rnn_weight_cache: bool = 0, "MXNET_RNN_USE_WEIGHT_CACHE" [D91 EveryUse NotYet];
+        /// Runs every operator a second time natively and fails when the results differ.
+        debug: bool = 0, "MXNET_ONEDNN_DEBUG" [B45 FirstUse NotYet];
+        /// Prepares the weights of FullyConnected anew at each call.
+        disable_fc_cache: bool = 0, "MXNET_ONEDNN_DISABLE_FC_CACHE" [B46 FirstUse NotYet];
+        /// Checks ranges and weights of quantised FullyConnected at each call.
+        qfc_dynamic_params: bool = 0, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS" [B47 EveryUse NotYet];
+        /// Joins requantisation with the operator before it.
+        fuse_requantize: bool = 1, "MXNET_ONEDNN_FUSE_REQUANTIZE" [B48 Owner NotYet];
+        /// Joins dequantisation with the operator before it.
+        fuse_dequantize: bool = 1, "MXNET_ONEDNN_FUSE_DEQUANTIZE" [B49 Owner NotYet];
+        /// Switches off every fusion of convolutions.
+        disable_conv: bool = 0, "MXNET_DISABLE_ONEDNN_CONV_OPT" [B50 Owner NotYet];
+        /// Switches off every fusion of FullyConnected.
+        disable_fc: bool = 0, "MXNET_DISABLE_ONEDNN_FC_OPT" [B51 Owner NotYet];
+        /// Switches off the fusion of FullyConnected with a sum.
+        disable_fc_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FC_SUM" [B52 Owner NotYet];
+        /// Switches off the fusion of BatchNorm with relu.
+        disable_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT" [B53 Owner NotYet];
+        /// Switches off the fusion of batched products.
+        disable_batch_dot: bool = 0, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE" [B54 Owner NotYet];
+        /// Switches off the fusion of a power with the product by a number.
+        disable_pow_mul: bool = 0, "MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT" [B55 Owner NotYet];
+        /// Switches off the fusion of attention.
+        disable_transformer: bool = 0, "MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT" [B56 Owner NotYet];
+        /// Leaves BatchNorm out of the fusion of convolutions.
+        disable_fuse_conv_bn: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN" [B57 Owner NotYet];
+        /// Leaves activations out of the fusion of convolutions.
+        disable_fuse_conv_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU" [B58 Owner NotYet];
+        /// Leaves sums out of the fusion of convolutions.
+        disable_fuse_conv_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM" [B59 Owner NotYet];
+        /// Leaves elementwise operators out of the fusion of FullyConnected.
+        disable_fuse_fc_eltwise: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE" [B60 Owner NotYet];
+        /// Leaves relu out of the fusion of BatchNorm.
+        disable_fuse_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU" [B61 Owner NotYet];
+        /// Keeps casts that change nothing.
+        keep_casts: bool = 0, "MXNET_DISABLE_REMOVE_CASTS_PROPERTY" [B62 Owner NotYet];
+    }
+}
+
+impl OneDnnSettings {
+    /// Most compiled primitives to keep per thread and kind of operator, `None` without a limit.
+    pub fn cache_limit(&self) -> Option<usize> {
+        usize::try_from(self.cache_entries).ok()
+    }
+}

@@ -1,0 +1,22 @@
+//! The memory planner.
+
+use crate::settings;
+use std::num::NonZeroUsize;
+
+settings! {
+    /// The memory planner: how the arrays of a graph share storage.
+    pub struct PlannerSettings in Memory {
+        /// Lets an output take over the storage of an input that nobody reads any more.
+        enable_inplace: bool = true, "MXNET_EXEC_ENABLE_INPLACE" [D10 Owner InEffect];
+        /// How much larger or smaller a released block may be than the request that reuses it; several ranges up to
+        /// this one are tried. 0: released blocks are not reused.
+        match_range: usize = 16, "NNVM_EXEC_MATCH_RANGE" [D11 Owner InEffect];
+        /// Colours that keep parallel branches from sharing storage, and temporary workspaces per device; at most
+        /// `MXNET_GPU_WORKER_NTHREADS`. More cost memory and allow more parallel work.
+        num_temp: NonZeroUsize = 1, "MXNET_EXEC_NUM_TEMP" [D12 Owner InEffect];
+        /// 0: only the value of `NNVM_EXEC_MATCH_RANGE` itself is tried.
+        sweep_match_range: bool = 1, "NNVM_AUTO_SEARCH_MATCH_RANGE" [B28 Owner InEffect];
+        /// Logs each planned array with its storage and where that comes from.
+        verbose: bool = 0, "MXNET_MEM_PLAN_VERBOSE_LOGGING" [B29 Owner InEffect];
+    }
+}

@@ -1,0 +1,28 @@
+//! Resources that operators share, and how exactly operators compute.
+
+use crate::{Kind, settings};
+use std::num::NonZeroUsize;
+
+settings! {
+    /// Resources that operators share, and how exactly operators compute.
+    pub struct ResourceSettings in Resources {
+        /// Only algorithms that give the same bits at every run; an operator that has none fails.
+        deterministic: bool = 0, "MXNET_ENFORCE_DETERMINISM" [D77 EveryUse NotYet];
+        /// Elements from which on a copy or accumulation on the CPU uses the team.
+        cpu_parallel_elements: usize = 200000, "MXNET_CPU_PARALLEL_SIZE" [D78 FirstUse NotYet];
+        /// Weights that one call of an aggregating optimizer updates.
+        optimizer_aggregation: u8 = 4, "MXNET_OPTIMIZER_AGGREGATION_SIZE" [D79 Owner NotYet], Kind::int(1, 60);
+        /// Temporary workspaces of all CPU devices together, given out in turn.
+        cpu_temp_spaces: NonZeroUsize = 4, "MXNET_CPU_TEMP_COPY" [D80 Process NotYet];
+        /// Temporary workspaces of each GPU, given out in turn.
+        gpu_temp_spaces: NonZeroUsize = 1, "MXNET_GPU_TEMP_COPY" [D81 Process NotYet];
+        /// Parallel random generators of all CPU devices together, given out in turn.
+        cpu_parallel_rand: NonZeroUsize = 1, "MXNET_CPU_PARALLEL_RAND_COPY" [D82 Process NotYet];
+        /// Parallel random generators of each GPU, given out in turn.
+        gpu_parallel_rand: NonZeroUsize = 4, "MXNET_GPU_PARALLEL_RAND_COPY" [D83 Process NotYet];
+        /// Dropout states of each GPU, given out in turn.
+        gpu_dropout_states: NonZeroUsize = 4, "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY" [D84 Process NotYet];
+        /// Adds up in a wider type than that of the input.
+        safe_accumulation: bool = 1, "MXNET_SAFE_ACCUMULATION" [D85 EveryUse NotYet];
+    }
+}

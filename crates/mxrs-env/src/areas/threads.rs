@@ -1,0 +1,64 @@
+//! Numbers of threads, and where they run.
+
+use crate::{Affinity, Kind, settings};
+use std::num::NonZeroUsize;
+
+settings! {
+    /// Numbers of threads, and where they run.
+    pub struct ThreadSettings in Threads {
+        /// Operators that may run at once on each GPU; each GPU gets as many workers for prioritised operators. Also
+        /// the upper limit of `MXNET_EXEC_NUM_TEMP`.
+        gpu_workers: NonZeroUsize = 2, "MXNET_GPU_WORKER_NTHREADS" [D2 Engine NotYet];
+        /// Workers per GPU that only copy between host and device.
+        gpu_copy_workers: NonZeroUsize = 2, "MXNET_GPU_COPY_NTHREADS" [D3 Engine NotYet];
+        /// Operators that may run at once on each CPU device; each of them still uses its own team of threads.
+        cpu_workers: NonZeroUsize = 1, "MXNET_CPU_WORKER_NTHREADS" [D4 Process InEffect];
+        /// Workers, shared by all CPU devices, for operators that are marked as urgent.
+        cpu_priority_workers: NonZeroUsize = 4, "MXNET_CPU_PRIORITY_NTHREADS" [D5 Engine InEffect];
+        /// Takes the place of `MXNET_CPU_WORKER_NTHREADS` in the worker processes of a data loader.
+        mp_workers: NonZeroUsize = 1, "MXNET_MP_WORKER_NTHREADS" [D6 Process NotYet];
+        /// Threads for image work inside a worker process of a data loader; below 1 the calling thread does it.
+        mp_image_threads: i64 = 0, "MXNET_MP_OPENCV_NUM_THREADS" [D7 Process NotYet];
+        /// Team size: threads that share the loop of one operator. Of a list the first number counts.
+        team: Option<NonZeroUsize> = unset("the number of physical cores the process may run on"), "OMP_NUM_THREADS"
+            [D8 Process InEffect], Kind::FirstInt { min: 1, max: usize::MAX as i128 };
+        /// Pins the threads of the team to processors, in the notation of Intel's OpenMP runtime.
+        affinity: Option<Affinity> = unset, "KMP_AFFINITY" [D9 Process InEffect];
+        /// Upper limit of the team size that mxrs picks; without effect when `OMP_NUM_THREADS` is set.
+        team_limit: Option<NonZeroUsize> = unset, "MXNET_OMP_MAX_THREADS" [B26 Process InEffect];
+        /// Threads of the pool that belongs to the NNPACK-style backend. An older setting.
+        nnpack_threads: NonZeroUsize = 4, "MXNET_CPU_NNPACK_NTHREADS" [O1 Process NotYet];
+    }
+}
+
+impl ThreadSettings {
+    /// Team size on a machine where the process may run on `n_physical_cores` (0 counts as 1): `OMP_NUM_THREADS` as it
+    /// is, or the number of cores up to `MXNET_OMP_MAX_THREADS`.
+    pub fn team_size(&self, n_physical_cores: usize) -> NonZeroUsize {
+        self.team.unwrap_or_else(|| {
+            let n_cores = NonZeroUsize::new(n_physical_cores).unwrap_or(NonZeroUsize::MIN);
+            self.team_limit.map_or(n_cores, |limit| n_cores.min(limit))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Group, MapSource, Snapshot};
+
+    fn team_size(vars: &[(&str, &str)], n_cores: usize) -> usize {
+        let snapshot = Snapshot::take(&MapSource::new(vars.iter().copied()));
+        ThreadSettings::from_snapshot(&snapshot).unwrap().0.team_size(n_cores).get()
+    }
+
+    #[test]
+    fn a_given_team_size_is_used_as_it_is() {
+        assert_eq!(team_size(&[], 6), 6);
+        assert_eq!(team_size(&[], 0), 1);
+        assert_eq!(team_size(&[("MXNET_OMP_MAX_THREADS", "4")], 6), 4);
+        assert_eq!(team_size(&[("MXNET_OMP_MAX_THREADS", "8")], 6), 6);
+        assert_eq!(team_size(&[("OMP_NUM_THREADS", "12"), ("MXNET_OMP_MAX_THREADS", "4")], 6), 12);
+        assert_eq!(team_size(&[("OMP_NUM_THREADS", "3, 2")], 6), 3);
+    }
+}

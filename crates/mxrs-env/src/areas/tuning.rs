@@ -1,0 +1,104 @@
+//! Operator tuning: a start-up measurement that tells for which sizes a team of threads pays.
+
+use crate::{Kind, Setting, settings};
+use mxrs_types::DType;
+use std::num::NonZeroUsize;
+
+/// The element types that `MXNET_USE_OPERATOR_TUNING` may name.
+const TUNABLE: [DType; 8] =
+    [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::U8, DType::I32, DType::I64];
+
+/// For which element types the size decides between one thread and the team.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub enum OperatorTuning {
+    /// For none, and nothing is measured.
+    Off,
+    /// For every type.
+    All,
+    /// For exactly these types, in the order given.
+    Only(Vec<DType>),
+}
+
+impl OperatorTuning {
+    /// Whether operators on `dtype` are tuned.
+    pub fn covers(&self, dtype: DType) -> bool {
+        match self {
+            Self::Off => false,
+            Self::All => TUNABLE.contains(&dtype),
+            Self::Only(dtypes) => dtypes.contains(&dtype),
+        }
+    }
+}
+
+impl TryFrom<String> for OperatorTuning {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match text.trim() {
+            "0" => Ok(Self::Off),
+            "1" => Ok(Self::All),
+            list => list.split(',').map(|name| tunable(name.trim())).collect::<Result<_, _>>().map(Self::Only),
+        }
+    }
+}
+
+fn tunable(name: &str) -> Result<DType, String> {
+    TUNABLE.into_iter().find(|dtype| dtype.name() == name).ok_or_else(|| format!("`{name}` is none of these"))
+}
+
+impl Setting for OperatorTuning {
+    const KIND: Kind = Kind::Grammar {
+        name: "list",
+        expected: "0, 1, or a list with commas of float32, float64, float16, bfloat16, int8, uint8, int32, int64",
+        check: |text| OperatorTuning::try_from(text.to_owned()).map(|_| text.trim().to_owned()),
+    };
+}
+
+settings! {
+    /// Operator tuning: a start-up measurement that tells for which sizes a team of threads pays.
+    pub struct TuningSettings in Tuning {
+        /// For which element types the size decides between one thread and the team: 0 none, 1 all, or a list.
+        operators: Option<OperatorTuning> = unset("all types"), "MXNET_USE_OPERATOR_TUNING" [D93 Process NotYet];
+        /// Largest team size of the start-up measurement; with 1 tuned types never use a team.
+        max_team: Option<NonZeroUsize> = unset("half the logical CPUs"), "MXNET_USE_NUM_CORES_OPERATOR_TUNING"
+            [D94 Process NotYet];
+        /// Prints the measured values for later use.
+        output_data: bool = 0, "MXNET_OUTPUT_TUNING_DATA" [B34 Process NotYet];
+        /// Logs the cost of starting each size of team, and the time per element type.
+        verbose: bool = 0, "MXNET_VERBOSE_TUNING_INFO" [B35 Process NotYet];
+        /// Above 0.01: takes the place of the built-in weight of the work per element type.
+        weight_scale: f64 = 0, "MXNET_TUNING_WEIGHT_SCALE" [B36 Process NotYet],
+            Kind::Float { min: 0.0, above_min: false, max: f64::MAX };
+    }
+}
+
+impl TuningSettings {
+    /// For which element types the size decides, with the default filled in.
+    pub fn operator_tuning(&self) -> OperatorTuning {
+        self.operators.clone().unwrap_or(OperatorTuning::All)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_covers_exactly_its_types() {
+        let list = OperatorTuning::try_from("float64, int8".to_owned()).unwrap();
+        let covered: Vec<_> = DType::ALL.into_iter().filter(|&dtype| list.covers(dtype)).collect();
+        assert_eq!(covered, [DType::F64, DType::I8]);
+        assert!(OperatorTuning::All.covers(DType::BF16) && !OperatorTuning::All.covers(DType::Bool));
+        assert!(!OperatorTuning::Off.covers(DType::F32));
+        assert!(TuningSettings::default().operator_tuning().covers(DType::F32));
+    }
+
+    #[test]
+    fn unknown_types_are_refused() {
+        for text in ["2", "float", "float32,", "float32 float64", "Float32", "bool", "0,1"] {
+            let expected = OperatorTuning::KIND.check(text).unwrap_err();
+            assert!(expected.starts_with("0, 1, or a list"), "{text:?}: {expected}");
+        }
+    }
+}

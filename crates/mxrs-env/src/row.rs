@@ -1,0 +1,133 @@
+//! One row of the registry: all that is known about one variable.
+
+use crate::Kind;
+
+/// When a variable is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadTime {
+    /// Once, when the runtime starts.
+    Process,
+    /// When the engine starts, and again when it restarts.
+    Engine,
+    /// At first use, then fixed for the process.
+    FirstUse,
+    /// Each time the object that it configures is built.
+    Owner,
+    /// At every use.
+    EveryUse,
+}
+
+impl ReadTime {
+    /// A short phrase for the documentation.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Process => "process start",
+            Self::Engine => "engine start",
+            Self::FirstUse => "first use",
+            Self::Owner => "each new owner",
+            Self::EveryUse => "every use",
+        }
+    }
+}
+
+/// Whether setting a variable changes anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// It works.
+    InEffect,
+    /// Its owner does not exist yet: it is checked and listed, and warned about when set.
+    NotYet,
+    /// It belongs to something that this build does not contain: it is checked and listed, and warned about when set.
+    Inert,
+}
+
+impl Status {
+    /// What the listing says.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::InEffect => "in effect",
+            Self::NotYet => "not yet in effect",
+            Self::Inert => "inert",
+        }
+    }
+}
+
+/// One variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Its number in the documentation, such as `D4`; empty for a variable of an outside crate.
+    pub id: &'static str,
+    /// Its canonical name.
+    pub name: &'static str,
+    /// Name of the struct field that holds its value.
+    pub field: &'static str,
+    /// Its type and accepted values.
+    pub kind: Kind,
+    /// When it is read.
+    pub read: ReadTime,
+    /// Whether it does anything.
+    pub status: Status,
+    default: &'static str,
+    meaning: &'static str,
+}
+
+impl Row {
+    /// A row as written in [`settings!`](crate::settings!). `default` is the source text of the default: a literal, a
+    /// bare word, `unset`, or `unset("what happens then")`.
+    pub const fn new(
+        field: &'static str,
+        name: &'static str,
+        kind: Kind,
+        default: &'static str,
+        meaning: &'static str,
+    ) -> Self {
+        Self { id: "", name, field, kind, read: ReadTime::Process, status: Status::InEffect, default, meaning }
+    }
+
+    /// The same row with its number, read time and status.
+    #[must_use]
+    pub const fn tagged(mut self, id: &'static str, read: ReadTime, status: Status) -> Self {
+        self.id = id;
+        self.read = read;
+        self.status = status;
+        self
+    }
+
+    /// The same row with another kind than its field type implies.
+    #[must_use]
+    pub const fn accepting(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The value used when nothing is set, `None` when there is none.
+    pub fn default_value(&self) -> Option<&'static str> {
+        (!self.default.starts_with("unset")).then(|| unquoted(self.default))
+    }
+
+    /// The default in words: `1`, `unset`, `empty`, `half the logical CPUs`.
+    pub fn default_text(&self) -> &'static str {
+        match self.default_value() {
+            Some("") => "empty",
+            Some(value) => value,
+            None => match self.default.strip_prefix("unset(").and_then(|rest| rest.strip_suffix(')')) {
+                Some(phrase) => unquoted(phrase),
+                None => "unset",
+            },
+        }
+    }
+
+    /// What it means, in one or two sentences.
+    pub fn meaning(&self) -> &'static str {
+        self.meaning.trim()
+    }
+
+    /// Whether other programs use this name too, so that its being set says little about what the user wants of mxrs.
+    pub fn is_shared_name(&self) -> bool {
+        !["MXNET_", "NNVM_", "MXRS_", "DMLC_", "PS_"].iter().any(|prefix| self.name.starts_with(prefix))
+    }
+}
+
+fn unquoted(text: &'static str) -> &'static str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}

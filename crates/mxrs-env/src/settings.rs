@@ -1,0 +1,192 @@
+//! All settings of a process, from one snapshot.
+
+use crate::check::{hints, pool_errors, unknown_names};
+use crate::group::load;
+use crate::resolve::{Entry, Origin, Resolver};
+use crate::*;
+use mxrs_types::{Error, Result};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+macro_rules! groups {
+    ($($(#[doc = $doc:literal])+ $field:ident: $group:ident;)+) => {
+        /// All settings of a process, from one snapshot.
+        #[derive(Clone, Debug)]
+        #[non_exhaustive]
+        pub struct Settings {
+            $($(#[doc = $doc])+ pub $field: $group,)+
+            entries: Vec<Entry>,
+            old_names: BTreeMap<&'static str, String>,
+            data_folder: Option<PathBuf>,
+        }
+
+        /// The rows of every group, in the order of the listing.
+        pub(crate) const GROUPS: &[(Area, &[Row])] = &[$((<$group as Group>::AREA, <$group as Group>::ROWS)),+];
+
+        impl Settings {
+            /// Reads everything; `resolver` keeps errors and warnings, and what was in error has its default.
+            fn read(resolver: &mut Resolver<'_>, extensions: &[&'static [Row]]) -> Self {
+                $(
+                    let $field: $group = load(resolver);
+                )+
+                for row in extensions.iter().copied().flatten() {
+                    resolver.resolve(Area::Extension, row);
+                }
+                let settings = Self {
+                    $($field,)+
+                    entries: std::mem::take(&mut resolver.entries),
+                    old_names: std::mem::take(&mut resolver.old_names),
+                    data_folder: resolver.snapshot.data_folder(),
+                };
+                // A pool setting that was already refused has its default, so nothing is reported twice.
+                resolver.errors.extend(pool_errors(&settings.pools));
+                hints(resolver, &settings.profiler, &settings.onednn);
+                unknown_names(resolver, extensions);
+                settings
+            }
+        }
+    };
+}
+
+groups! {
+    /// Which shared library a front end loads.
+    execution: ExecutionSettings;
+    /// Numbers of threads, and where they run.
+    threads: ThreadSettings;
+    /// The memory planner.
+    planner: PlannerSettings;
+    /// Memory pools.
+    pools: PoolSettings;
+    /// The dependency engine.
+    engine: EngineSettings;
+    /// Bulks of operators.
+    bulk: BulkSettings;
+    /// CUDA graphs.
+    cuda_graphs: CudaGraphSettings;
+    /// Reduction and exchange of arrays.
+    kvstore: KvStoreSettings;
+    /// Savers of training memory.
+    memory_opt: MemoryOptSettings;
+    /// The profiler at the start.
+    profiler: ProfilerSettings;
+    /// How front ends call the library.
+    frontend: FrontendSettings;
+    /// Log lines of no single owner.
+    log: LogSettings;
+    /// GPUs, their libraries and run-time compilation.
+    cuda: CudaSettings;
+    /// cuDNN and convolution engines.
+    cudnn: CudnnSettings;
+    /// The oneDNN backend.
+    onednn: OneDnnSettings;
+    /// Resources that operators share, and how exactly they compute.
+    resources: ResourceSettings;
+    /// Passes over the graph.
+    graph: GraphSettings;
+    /// Files and downloads.
+    files: FileSettings;
+    /// Operator tuning.
+    tuning: TuningSettings;
+    /// Distributed training.
+    distributed: DistributedSettings;
+    /// The test harness.
+    testing: TestSettings;
+}
+
+impl Settings {
+    /// Reads `source` once and checks every known variable that is set, also those of areas that are not in use.
+    ///
+    /// The warnings are for the caller to log, each once.
+    ///
+    /// # Errors
+    /// The first bad value, as `ErrorKind::Env`; [`check_all`](Self::check_all) gives them all.
+    pub fn from_source(source: &dyn EnvSource) -> Result<(Self, Vec<Warning>)> {
+        Self::from_snapshot(&Snapshot::take(source))
+    }
+
+    /// The same from a snapshot, which may hold values given through the API.
+    ///
+    /// # Errors
+    /// As [`from_source`](Self::from_source); also an API value for a name that nobody knows.
+    pub fn from_snapshot(snapshot: &Snapshot) -> Result<(Self, Vec<Warning>)> {
+        Self::from_snapshot_with(snapshot, &[])
+    }
+
+    /// The same where crates outside mxrs have variables too ([`Group::ROWS`]): they are checked and listed, and their
+    /// names are known.
+    ///
+    /// # Errors
+    /// As [`from_snapshot`](Self::from_snapshot).
+    pub fn from_snapshot_with(snapshot: &Snapshot, extensions: &[&'static [Row]]) -> Result<(Self, Vec<Warning>)> {
+        let mut resolver = Resolver::new(snapshot);
+        let settings = Self::read(&mut resolver, extensions);
+        match resolver.errors.into_iter().next() {
+            None => Ok((settings, resolver.warnings)),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Every bad value in `source`: single rows in the order of the listing, then pairs that do not go together.
+    pub fn check_all(source: &dyn EnvSource) -> Vec<Error> {
+        let snapshot = Snapshot::take(source);
+        let mut resolver = Resolver::new(&snapshot);
+        Self::read(&mut resolver, &[]);
+        resolver.errors
+    }
+
+    /// Where the value of a variable comes from; `name` may be canonical or older. An unknown name has the origin
+    /// [`Default`](Origin::Default).
+    pub fn origin(&self, name: &str) -> Origin {
+        self.entry(name).map_or(Origin::Default, |entry| entry.origin)
+    }
+
+    /// Whether a variable was set by whatever means, even to its default.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.origin(name) != Origin::Default
+    }
+
+    /// The value of a variable as the listing shows it; `None` for an unknown name.
+    pub fn value(&self, name: &str) -> Option<String> {
+        self.entry(name).map(Entry::shown)
+    }
+
+    /// The warning for a variable that is in effect elsewhere but that this build or machine cannot honour, because of
+    /// `why` (such as `no GPU`). `None` when it is at its default.
+    pub fn inert_warning(&self, name: &str, why: &str) -> Option<Warning> {
+        let entry = self.entry(name).filter(|entry| entry.differs_from_default())?;
+        let text = format!("{}={} has no effect: {why}", entry.row.name, entry.shown());
+        Some(Warning::of_row(WarningKind::Inert, entry.row, text))
+    }
+
+    /// Colours of the memory planner: `MXNET_EXEC_NUM_TEMP`, at most `MXNET_GPU_WORKER_NTHREADS`.
+    pub fn n_colours(&self) -> NonZeroUsize {
+        self.planner.num_temp.min(self.threads.gpu_workers)
+    }
+
+    /// Folder of downloaded data: `MXNET_HOME`, otherwise `.mxnet` in the user's home. `None` when neither is known.
+    pub fn data_folder(&self) -> Option<&Path> {
+        self.files.home.as_deref().or(self.data_folder.as_deref())
+    }
+
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub(crate) fn old_names(&self) -> &BTreeMap<&'static str, String> {
+        &self.old_names
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        let canonical = registry::find(name).map_or(name, |row| row.name);
+        self.entries.iter().find(|entry| entry.row.name == canonical)
+    }
+}
+
+/// The settings of an empty environment.
+impl Default for Settings {
+    fn default() -> Self {
+        let snapshot = Snapshot::default();
+        Self::read(&mut Resolver::new(&snapshot), &[])
+    }
+}

@@ -1,0 +1,61 @@
+//! One read of an [`EnvSource`], plus the values given through the API.
+
+use crate::EnvSource;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// The variables as they were at one moment. Later changes of the environment are not seen.
+///
+/// A variable set to the empty string counts as unset and is not kept.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    vars: BTreeMap<OsString, OsString>,
+    api: BTreeMap<String, String>,
+}
+
+impl Snapshot {
+    /// Reads `source` once.
+    pub fn take(source: &dyn EnvSource) -> Self {
+        let mut vars: BTreeMap<_, _> = source.vars().into_iter().collect();
+        vars.retain(|_, value| !value.is_empty());
+        Self { vars, api: BTreeMap::new() }
+    }
+
+    /// Adds a value given by an explicit API argument. It is checked like a variable and wins over all variables.
+    ///
+    /// `name` is a canonical name such as `MXNET_CPU_WORKER_NTHREADS`. An empty `value` changes nothing.
+    #[must_use]
+    pub fn with_api(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let value = value.into();
+        if !value.is_empty() {
+            self.api.insert(name.into(), value);
+        }
+        self
+    }
+
+    pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
+        self.vars.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    pub(crate) fn api(&self, name: &str) -> Option<&str> {
+        self.api.get(name).map(String::as_str)
+    }
+
+    /// Names of the set variables, lossily decoded, sorted.
+    pub(crate) fn var_names(&self) -> Vec<String> {
+        self.vars.keys().map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Names given through the API, sorted.
+    pub(crate) fn api_names(&self) -> impl Iterator<Item = &str> {
+        self.api.keys().map(String::as_str)
+    }
+
+    /// The folder under which data is kept when `MXNET_HOME` is unset: `$HOME/.mxnet`, on Windows `%APPDATA%\mxnet`.
+    /// `None` when the system variable is missing.
+    pub(crate) fn data_folder(&self) -> Option<PathBuf> {
+        let (name, folder) = if cfg!(windows) { ("APPDATA", "mxnet") } else { ("HOME", ".mxnet") };
+        self.var(name).map(|home| PathBuf::from(home).join(folder))
+    }
+}

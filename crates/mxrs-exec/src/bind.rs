@@ -1,0 +1,80 @@
+//! Shapes, types and arrays of every variable, before lowering.
+
+use crate::lower::Bound;
+use crate::options::BindOptions;
+use indexmap::IndexMap;
+use mxrs_graph::{Graph, NodeId, infer_dtypes, infer_shapes};
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result, Shape};
+use rustc_hash::FxHashMap;
+
+/// What to do with variables that are neither inputs nor given parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Allocate zeros (`simple_bind`).
+    Allocate,
+    /// An error, except for inputs that inference ignores (labels).
+    Refuse,
+}
+
+/// Everything known once variables have arrays.
+pub struct Variables {
+    pub shapes: Vec<Shape>,
+    pub dtypes: Vec<DType>,
+    /// Bound arrays in graph order, with names.
+    pub arrays: Vec<(String, NdArray)>,
+    pub bound: FxHashMap<NodeId, Bound>,
+}
+
+/// Infers shapes and types and gives every variable an array.
+///
+/// # Errors
+/// Unknown names, contradictions, unresolved shapes, missing parameters, out of memory.
+pub fn variables(
+    graph: &Graph,
+    context: &ArrayContext,
+    inputs: &[(&str, Shape)],
+    params: &IndexMap<String, NdArray>,
+    missing: Missing,
+    options: &BindOptions,
+) -> Result<Variables> {
+    let given: Vec<(&str, &NdArray)> = params
+        .iter()
+        .map(|(name, array)| (name.as_str(), array))
+        .filter(|(name, _)| graph.variables().iter().any(|v| graph.node(*v).name == *name))
+        .collect();
+    let seeds = inputs.iter().map(|(name, shape)| (*name, PartialShape::from(shape)));
+    let seeds = seeds.chain(given.iter().map(|(name, array)| (*name, PartialShape::from(array.shape()))));
+    let shapes = infer_shapes(graph, seeds)?.complete(graph)?;
+    let dtypes = options.dtypes.iter().map(|(name, dtype)| (name.as_str(), *dtype));
+    let dtypes = dtypes.chain(given.iter().map(|(name, array)| (*name, array.dtype())));
+    let dtypes = infer_dtypes(graph, dtypes, Some(options.default_dtype))?.complete(graph)?;
+
+    let mut arrays = Vec::new();
+    let mut bound = FxHashMap::default();
+    let mut absent = Vec::new();
+    for &id in graph.variables() {
+        let name = &graph.node(id).name;
+        let entry = graph.output_id(id, 0).index();
+        let is_input = inputs.iter().any(|(input, _)| input == name);
+        let array = match params.get(name) {
+            Some(array) if !is_input => array.clone(),
+            _ if !is_input && missing == Missing::Refuse && !graph.is_label(id) => {
+                absent.push(name.clone());
+                continue;
+            }
+            _ => NdArray::zeros(context, shapes[entry].clone(), dtypes[entry])?,
+        };
+        let is_constant = !is_input && !graph.is_label(id);
+        bound.insert(id, Bound { index: arrays.len(), is_constant });
+        arrays.push((name.clone(), array));
+    }
+    if !absent.is_empty() {
+        return Err(Error::new(ErrorKind::InvalidValue {
+            what: "parameters".into(),
+            got: format!("nothing for {}", absent.join(", ")),
+            expected: "an array for every argument and auxiliary state".into(),
+        }));
+    }
+    Ok(Variables { shapes, dtypes, arrays, bound })
+}

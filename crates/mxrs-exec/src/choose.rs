@@ -1,0 +1,73 @@
+//! Which backend runs a call: the cheapest that supports it and can prepare a kernel.
+
+use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_types::{Error, Result};
+use std::sync::Arc;
+
+/// A backend's refusal, for reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Backend.
+    pub backend: &'static str,
+    /// Its reason.
+    pub reason: String,
+}
+
+/// The kernel chosen for a call.
+pub struct Choice {
+    /// Who made it.
+    pub backend: &'static str,
+    /// The kernel and its layouts.
+    pub planned: PlannedKernel,
+    /// Who could not, and why.
+    pub refusals: Vec<Refusal>,
+}
+
+/// Asks every backend and takes the cheapest that can prepare the call.
+///
+/// # Errors
+/// The last refusal as `NotBuilt` when no backend can.
+pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice> {
+    let mut refusals = Vec::new();
+    let mut able: Vec<(f64, &Arc<dyn Backend>)> = Vec::new();
+    for backend in backends {
+        match backend.supports(call) {
+            Support::Yes { cost } => able.push((cost, backend)),
+            Support::No(reason) => refusals.push(Refusal { backend: backend.name(), reason }),
+        }
+    }
+    able.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (_, backend) in able {
+        match backend.plan(call) {
+            Ok(planned) => return Ok(Choice { backend: backend.name(), planned, refusals }),
+            Err(error) => {
+                tracing::debug!(op = call.op.name, backend = backend.name(), %error, "backend could not prepare the call");
+                refusals.push(Refusal { backend: backend.name(), reason: error.to_string() });
+            }
+        }
+    }
+    let reasons: Vec<String> = refusals.iter().map(|r| format!("{}: {}", r.backend, r.reason)).collect();
+    let reason = if reasons.is_empty() { "no backend is loaded".into() } else { reasons.join("; ") };
+    Err(Error::not_built(format!("{} for {}", call.op.name, describe(call.inputs)), reason))
+}
+
+/// A kernel that copies between two layouts of one tensor.
+///
+/// # Errors
+/// `NotBuilt` when no backend knows both layouts.
+pub fn choose_reorder(
+    backends: &[Arc<dyn Backend>],
+    from: &TensorDesc,
+    to: &TensorDesc,
+) -> Result<(&'static str, Arc<dyn Kernel>)> {
+    for backend in backends {
+        if let Some(kernel) = backend.reorder(from, to)? {
+            return Ok((backend.name(), kernel));
+        }
+    }
+    Err(Error::not_built(format!("copy from {from} to {to}"), "no backend knows both layouts"))
+}
+
+fn describe(inputs: &[TensorDesc]) -> String {
+    inputs.iter().map(TensorDesc::to_string).collect::<Vec<_>>().join(", ")
+}

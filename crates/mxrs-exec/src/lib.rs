@@ -1,0 +1,54 @@
+//! Runs graphs: chooses a kernel per node, carries layouts between them, plans memory, and executes the result.
+//!
+//! [`Executor::bind`] turns a graph and arrays into one static program: every decision (backend, layout, packing of
+//! constants, buffer addresses) is taken then. [`Executor::forward`] pushes it to the engine as one task, or one per
+//! operator when bulk execution is off. This crate knows no concrete operator and no backend by name.
+//!
+//! ```
+//! use mxrs_engine::{Engine, EngineConfig};
+//! use mxrs_exec::{BindOptions, Executor};
+//! use mxrs_graph::{NameManager, Symbol, SymbolCall};
+//! use mxrs_ndarray::ArrayContext;
+//! use mxrs_op::{OpDef, ReferenceBackend};
+//! use mxrs_storage::{Storage, StorageConfig};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> mxrs_types::Result<()> {
+//! let mut double = OpDef::new("double");
+//! double.reference = Some(|_, inputs, outputs, _| {
+//!     for (y, x) in outputs[0].bytes.chunks_exact_mut(4).zip(inputs[0].bytes.chunks_exact(4)) {
+//!         let x = f32::from_ne_bytes([x[0], x[1], x[2], x[3]]);
+//!         y.copy_from_slice(&(2.0 * x).to_ne_bytes());
+//!     }
+//!     Ok(())
+//! });
+//! let y = SymbolCall::new(&Arc::new(double)).input(&Symbol::variable("x")).build(&mut NameManager::new())?;
+//!
+//! let context = ArrayContext::new(Engine::new(EngineConfig::default())?, Storage::new(StorageConfig::default())?);
+//! let options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
+//! let executor = Executor::simple_bind(&y.graph()?, &context, &[("x", [2, 2].into())], &options)?;
+//! executor.argument("x")?.copy_from(&[1.0f32, 2.0, 3.0, 4.0])?;
+//! executor.forward()?;
+//! assert_eq!(executor.outputs()[0].to_vec::<f32>()?, [2.0, 4.0, 6.0, 8.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Read next: `lower.rs` for how a graph becomes steps, `executor.rs` for how they run.
+#![allow(unsafe_code)]
+// The program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `machine.rs` argues why
+// kernels may use them.
+
+mod bind;
+mod choose;
+mod executor;
+mod lower;
+mod machine;
+mod options;
+mod program;
+mod report;
+
+pub use choose::{Choice, Refusal, choose, choose_reorder};
+pub use executor::Executor;
+pub use options::BindOptions;
+pub use report::{ExecutorReport, StepReport};

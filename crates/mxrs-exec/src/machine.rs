@@ -1,0 +1,245 @@
+//! A program with memory: every address fixed, ready to run any number of times, one run at a time.
+//!
+//! Why kernels may use the raw tensors here:
+//! 1. Bound and output arrays, packed constants and the arena are owned by the machine, so addresses stay valid.
+//! 2. Runs happen inside engine tasks that read the bound arrays and write the outputs and the machine's own variable;
+//!    the engine lets nobody else touch them meanwhile, and no two runs overlap.
+//! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
+
+use crate::program::{Action, Origin, Program, Step, ValueId};
+use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_op::{Kernel, KernelArgs, RawTensor};
+use mxrs_storage::{Block, Tag};
+use mxrs_sync::Team;
+use mxrs_types::{Device, Result, ResultExt, WriteReq};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+type Tensor = RawTensor<'static>;
+
+struct ReadyStep {
+    name: String,
+    kernel: Option<Arc<dyn Kernel>>,
+    inputs: Vec<Tensor>,
+    outputs: Vec<Tensor>,
+    reqs: Vec<WriteReq>,
+    scratch: Tensor,
+}
+
+struct PrepareStep {
+    step: ReadyStep,
+    /// Bound array it reads.
+    source: usize,
+    /// Version of that array it was last run for; `u64::MAX` before the first run.
+    done_version: AtomicU64,
+}
+
+pub struct Machine {
+    prepare: Vec<PrepareStep>,
+    steps: Vec<ReadyStep>,
+    bound: Vec<NdArray>,
+    team: Arc<Team>,
+    pub plan: MemoryPlan,
+    pub arena_bytes: usize,
+    pub packed_bytes: usize,
+    // Kept alive for the raw tensors above.
+    _outputs: Vec<NdArray>,
+    _blocks: Vec<Block>,
+}
+
+/// What the planner is told of a program.
+fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
+    let entries: Vec<PlanEntry> = program
+        .values
+        .iter()
+        .map(|value| PlanEntry {
+            size_bytes: value.desc.size_bytes(),
+            device: Device::cpu(0),
+            kind: if value.origin == Origin::Temporary { EntryKind::Planned } else { EntryKind::External },
+        })
+        .collect();
+    let ids = |values: &[ValueId]| values.iter().map(|&v| EntryId::new(v)).collect();
+    let steps: Vec<PlanStep> = program
+        .steps
+        .iter()
+        .map(|step| PlanStep {
+            inputs: ids(&step.inputs),
+            outputs: ids(&step.outputs),
+            inplace: step.inplace.clone(),
+            identity: if matches!(step.action, Action::View) { vec![(0, 0)] } else { Vec::new() },
+            ignored_inputs: step.ignored_inputs.clone(),
+            scratch_bytes: step.scratch_bytes,
+        })
+        .collect();
+    let heads: Vec<EntryId> = program.outputs.iter().map(|&v| EntryId::new(v)).collect();
+    plan_memory(&steps, &entries, &heads, options)
+}
+
+struct Addresses<'a> {
+    program: &'a Program,
+    plan: &'a MemoryPlan,
+    arena: *mut u8,
+    bound: &'a [NdArray],
+    outputs: &'a [NdArray],
+    packed: Vec<Option<*mut u8>>,
+}
+
+impl Addresses<'_> {
+    fn tensor(&self, value: ValueId) -> Tensor {
+        let v = &self.program.values[value];
+        let (ptr, len) = match v.origin {
+            Origin::Bound(index) => (self.bound[index].as_ptr(), v.desc.size_bytes()),
+            Origin::Output(index) => (self.outputs[index].as_ptr(), v.desc.size_bytes()),
+            Origin::Packed => (self.packed[value].unwrap_or(std::ptr::null_mut()), v.desc.size_bytes()),
+            Origin::Temporary => match self.plan.placements[value] {
+                Placement::Storage(id) => {
+                    (self.arena.wrapping_add(self.plan.storages[id.index()].offset_bytes), v.desc.size_bytes())
+                }
+                // Nobody reads it: no memory, and its request is Null.
+                _ => (std::ptr::null_mut(), 0),
+            },
+        };
+        // SAFETY: each origin's memory is owned by the machine being built and at least this large (arrays were made
+        // with the value's shape and dtype, packed blocks and arena storages with its size); the module head says why
+        // it may be used during runs.
+        unsafe { RawTensor::new(ptr, len) }
+    }
+
+    fn scratch(&self, step: usize, len_bytes: usize) -> Tensor {
+        let at = self.plan.scratch.get(step).copied().flatten();
+        let offset = at.map(|id| self.plan.storages[id.index()].offset_bytes);
+        let (ptr, len) = offset.map_or((std::ptr::null_mut(), 0), |o| (self.arena.wrapping_add(o), len_bytes));
+        // SAFETY: the planner gave this step a storage of at least this size in the arena.
+        unsafe { RawTensor::new(ptr, len) }
+    }
+
+    fn ready(&self, step: &Step, position: Option<usize>) -> ReadyStep {
+        let is_inplace = |output: usize| {
+            position
+                .is_some_and(|p| self.plan.inplace.iter().any(|i| i.step == p && i.output == output && !i.is_identity))
+        };
+        let req = |output: usize| match (step.is_output_used[output], is_inplace(output)) {
+            (false, _) => WriteReq::Null,
+            (true, true) => WriteReq::Inplace,
+            (true, false) => WriteReq::Write,
+        };
+        ReadyStep {
+            name: step.name.clone(),
+            kernel: match &step.action {
+                Action::Run(kernel) => Some(kernel.clone()),
+                Action::View => None,
+            },
+            inputs: step.inputs.iter().map(|&v| self.tensor(v)).collect(),
+            outputs: step.outputs.iter().map(|&v| self.tensor(v)).collect(),
+            reqs: (0..step.outputs.len()).map(req).collect(),
+            scratch: position.map_or(self.scratch(usize::MAX, 0), |p| self.scratch(p, step.scratch_bytes)),
+        }
+    }
+}
+
+impl ReadyStep {
+    fn run(&self, team: &Team) -> Result<()> {
+        let Some(kernel) = &self.kernel else {
+            let (from, to) = (&self.inputs[0], &self.outputs[0]);
+            if from.as_ptr() != to.as_ptr() && to.len_bytes() > 0 {
+                // SAFETY: both are valid for their (equal) sizes; they are either the same memory or disjoint.
+                unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
+            }
+            return Ok(());
+        };
+        let args =
+            KernelArgs { inputs: &self.inputs, outputs: &self.outputs, reqs: &self.reqs, scratch: self.scratch, team };
+        kernel.run(&args).context(|| format!("running `{}` ({})", self.name, kernel.name()))
+    }
+}
+
+impl Machine {
+    /// Plans, allocates and resolves every address.
+    ///
+    /// # Errors
+    /// Out of memory, or a contradiction in the plan.
+    pub fn new(
+        program: &Program,
+        context: &ArrayContext,
+        bound: Vec<NdArray>,
+        outputs: Vec<NdArray>,
+        team: Arc<Team>,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        let plan = plan(program, options)?;
+        let arena_bytes = plan.arenas.iter().map(|(_, bytes)| bytes).sum();
+        let storage = context.storage();
+        let arena = storage.allocate(Device::cpu(0), arena_bytes, Tag::new("executor:arena"))?;
+        let arena_ptr = arena.as_ptr();
+        let mut blocks = vec![arena];
+        let mut packed = vec![None; program.values.len()];
+        let mut packed_bytes = 0;
+        for (value, place) in packed.iter_mut().enumerate() {
+            if program.values[value].origin == Origin::Packed {
+                let size_bytes = program.values[value].desc.size_bytes();
+                let block = storage.allocate(Device::cpu(0), size_bytes, Tag::new("executor:packed"))?;
+                *place = Some(block.as_ptr());
+                packed_bytes += size_bytes;
+                blocks.push(block);
+            }
+        }
+        let at = Addresses { program, plan: &plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed };
+        let source = |step: &Step| match program.values[step.inputs[0]].origin {
+            Origin::Bound(index) => index,
+            // Constants are packed straight from their arrays; anything else would be a bug in lowering.
+            other => unreachable!("a constant packed from {other:?}"),
+        };
+        let prepare = program.prepare.iter().map(|step| PrepareStep {
+            step: at.ready(step, None),
+            source: source(step),
+            done_version: AtomicU64::new(u64::MAX),
+        });
+        let prepare = prepare.collect();
+        let steps = program.steps.iter().enumerate().map(|(i, step)| at.ready(step, Some(i))).collect();
+        Ok(Self { prepare, steps, bound, team, plan, arena_bytes, packed_bytes, _outputs: outputs, _blocks: blocks })
+    }
+
+    /// Whether constants are packed at all.
+    pub fn has_prepare(&self) -> bool {
+        !self.prepare.is_empty()
+    }
+
+    /// Number of steps of one run.
+    pub fn n_steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Packs constants that changed since they were last packed.
+    ///
+    /// # Errors
+    /// What a kernel reports.
+    pub fn prepare(&self) -> Result<()> {
+        for prepare in &self.prepare {
+            let version = self.bound[prepare.source].var().version();
+            if prepare.done_version.load(Ordering::Relaxed) != version {
+                prepare.step.run(&self.team)?;
+                // Runs of a machine never overlap, so a plain store is enough.
+                prepare.done_version.store(version, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one step.
+    ///
+    /// # Errors
+    /// What the kernel reports, with the step's name.
+    pub fn run_step(&self, index: usize) -> Result<()> {
+        self.steps[index].run(&self.team)
+    }
+
+    /// Runs everything.
+    ///
+    /// # Errors
+    /// As [`Self::run_step`].
+    pub fn run(&self) -> Result<()> {
+        self.prepare()?;
+        (0..self.steps.len()).try_for_each(|i| self.run_step(i))
+    }
+}

@@ -1,0 +1,59 @@
+//! What was decided when a graph was bound.
+
+use crate::choose::Refusal;
+use crate::program::{Action, Program};
+use mxrs_graph::memory::PlanReport;
+
+/// One step of a bound graph.
+#[derive(Clone, Debug)]
+pub struct StepReport {
+    /// Node.
+    pub name: String,
+    /// Operator, or `reorder`.
+    pub op: String,
+    /// Backend; empty for a view, which runs nothing.
+    pub backend: &'static str,
+    /// Kernel.
+    pub kernel: String,
+    /// Inputs: dtype, shape, layout.
+    pub inputs: Vec<String>,
+    /// Outputs: dtype, shape, layout.
+    pub outputs: Vec<String>,
+    /// Whether it runs only when a constant changed.
+    pub is_prepare: bool,
+    /// Backends that refused the call, with reasons.
+    pub refusals: Vec<Refusal>,
+}
+
+/// What a bound graph consists of.
+#[derive(Clone, Debug)]
+pub struct ExecutorReport {
+    /// Steps in order, preparing ones first.
+    pub steps: Vec<StepReport>,
+    /// The memory plan's figures.
+    pub plan: PlanReport,
+    /// Bytes of the arena that temporaries live in.
+    pub arena_bytes: usize,
+    /// Bytes of packed constants.
+    pub packed_bytes: usize,
+}
+
+pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {
+    let text = |ids: &[usize]| ids.iter().map(|&v| program.values[v].desc.to_string()).collect();
+    let report = |is_prepare: bool| {
+        move |step: &crate::program::Step| StepReport {
+            name: step.name.clone(),
+            op: step.op.clone(),
+            backend: step.backend,
+            kernel: match &step.action {
+                Action::Run(kernel) => kernel.name().into(),
+                Action::View => "view".into(),
+            },
+            inputs: text(&step.inputs),
+            outputs: text(&step.outputs),
+            is_prepare,
+            refusals: step.refusals.clone(),
+        }
+    };
+    program.prepare.iter().map(report(true)).chain(program.steps.iter().map(report(false))).collect()
+}

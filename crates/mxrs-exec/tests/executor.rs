@@ -1,0 +1,174 @@
+//! Binding and running small graphs: values, pushes, memory switches, heads, errors.
+
+use indexmap::IndexMap;
+use mxrs_engine::{Engine, EngineConfig, EngineKind};
+use mxrs_exec::{BindOptions, Executor};
+use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_op::{OpSet, ReferenceBackend};
+use mxrs_storage::{Storage, StorageConfig};
+use mxrs_types::{DType, ErrorKind, Result, Shape};
+use std::sync::Arc;
+
+struct Fixture {
+    ops: OpSet,
+    names: NameManager,
+    context: ArrayContext,
+}
+
+impl Fixture {
+    fn new(kind: EngineKind) -> Self {
+        let config = EngineConfig { kind, ..EngineConfig::default() };
+        let engine = Engine::new(config).expect("the engine starts");
+        let storage = Storage::new(StorageConfig::default()).expect("the pools start");
+        Self { ops: mxrs_ops::catalogue(), names: NameManager::new(), context: ArrayContext::new(engine, storage) }
+    }
+
+    fn call(&mut self, op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
+        let mut call = SymbolCall::new(self.ops.get(op).expect("a built operator"));
+        for (key, value) in attrs {
+            call = call.attr(*key, value);
+        }
+        call.inputs(inputs.iter().copied()).build(&mut self.names).expect("a well-formed call")
+    }
+
+    fn chain(&mut self, length: usize) -> Graph {
+        let mut x = Symbol::variable("x");
+        for _ in 0..length {
+            x = self.call("_plus_scalar", &[("scalar", "1")], &[&x]);
+        }
+        x.graph().expect("a well-formed graph")
+    }
+
+    fn bind(&self, graph: &Graph, shape: impl Into<Shape>, options: &BindOptions) -> Result<Executor> {
+        Executor::simple_bind(graph, &self.context, &[("x", shape.into())], options)
+    }
+}
+
+fn options() -> BindOptions {
+    BindOptions::new(vec![Arc::new(ReferenceBackend)])
+}
+
+#[test]
+fn d30_a_chain_of_ten_is_one_push_or_ten() {
+    let mut f = Fixture::new(EngineKind::ThreadedPerDevice);
+    let graph = f.chain(10);
+    for (bulk_inference, pushes) in [(true, 1), (false, 10)] {
+        let executor = f.bind(&graph, [4], &BindOptions { bulk_inference, ..options() }).unwrap();
+        let before = f.context.engine().counters().pushed;
+        executor.forward().unwrap();
+        assert_eq!(f.context.engine().counters().pushed - before, pushes, "bulk {bulk_inference}");
+        assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [10.0; 4]);
+    }
+}
+
+#[test]
+fn d10_in_place_saves_memory_and_changes_no_value() {
+    let mut f = Fixture::new(EngineKind::Naive);
+    let x = Symbol::variable("x");
+    let y = f.call("_plus_scalar", &[("scalar", "1")], &[&x]);
+    let y = f.call("relu", &[], &[&y]);
+    let y = f.call("relu", &[], &[&y]);
+    // The head is copied out of the arena, so all three results are planned.
+    let graph = f.call("_copy", &[], &[&y]).graph().unwrap();
+    let mut seen = Vec::new();
+    for enable_inplace in [true, false] {
+        let mut o = options();
+        o.plan.enable_inplace = enable_inplace;
+        let executor = f.bind(&graph, [1000], &o).unwrap();
+        executor.argument("x").unwrap().copy_from(&vec![-3.0f32; 1000]).unwrap();
+        executor.forward().unwrap();
+        let report = executor.report().unwrap().plan;
+        seen.push((report.n_inplace, report.bytes, executor.outputs()[0].to_vec::<f32>().unwrap()));
+    }
+    assert!(seen[0].0 >= 2 && seen[1].0 == 0, "{} and {} pairs", seen[0].0, seen[1].0);
+    assert!(seen[0].1 < seen[1].1, "{} and {} bytes", seen[0].1, seen[1].1);
+    assert_eq!(seen[0].2, seen[1].2);
+}
+
+#[test]
+fn heads_may_be_variables_views_and_repeated() {
+    let mut f = Fixture::new(EngineKind::ThreadedPerDevice);
+    let x = Symbol::variable("x");
+    let y = f.call("_plus_scalar", &[("scalar", "1")], &[&x]);
+    let flat = f.call("Flatten", &[], &[&y]);
+    let graph = Symbol::group([&x, &y, &y, &flat]).graph().unwrap();
+    let executor = f.bind(&graph, [1, 2, 2], &options()).unwrap();
+    executor.argument("x").unwrap().copy_from(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    executor.forward().unwrap();
+    let values: Vec<Vec<f32>> = executor.outputs().iter().map(|o| o.to_vec().unwrap()).collect();
+    assert_eq!(values[0], [1.0, 2.0, 3.0, 4.0]);
+    for value in &values[1..] {
+        assert_eq!(value, &[2.0, 3.0, 4.0, 5.0]);
+    }
+    assert_eq!(executor.outputs()[3].shape(), &Shape::from([1, 4]));
+    assert!(!executor.outputs()[1].shares_storage(&executor.outputs()[2]));
+}
+
+#[test]
+fn the_same_result_on_every_engine() {
+    for kind in [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
+        let mut f = Fixture::new(kind);
+        let graph = f.chain(5);
+        let executor = f.bind(&graph, [3], &options()).unwrap();
+        for round in 0..20 {
+            executor.argument("x").unwrap().copy_from(&[round as f32; 3]).unwrap();
+            executor.forward().unwrap();
+            assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [round as f32 + 5.0; 3], "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn zero_sized_batches_run() {
+    let mut f = Fixture::new(EngineKind::ThreadedPerDevice);
+    let graph = f.chain(2);
+    let executor = f.bind(&graph, [0, 5], &options()).unwrap();
+    executor.forward().unwrap();
+    assert!(executor.outputs()[0].to_vec::<f32>().unwrap().is_empty());
+}
+
+#[test]
+fn dropping_an_executor_with_work_pending_frees_its_memory() {
+    let mut f = Fixture::new(EngineKind::ThreadedPerDevice);
+    let graph = f.chain(3);
+    let live = || f.context.storage().stats(mxrs_types::Device::cpu(0)).live_requested;
+    f.context.engine().wait_for_all().unwrap();
+    let before = live();
+    for _ in 0..10 {
+        let executor = f.bind(&graph, [100_000], &options()).unwrap();
+        executor.forward().unwrap();
+    }
+    f.context.engine().wait_for_all().unwrap();
+    assert_eq!(live(), before);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let mut f = Fixture::new(EngineKind::ThreadedPerDevice);
+    let x = Symbol::variable("x");
+    let fc = f.call("FullyConnected", &[("num_hidden", "3")], &[&x]);
+    let graph = fc.graph().unwrap();
+
+    let error = Executor::simple_bind(&graph, &f.context, &[("y", [1, 2].into())], &options()).err().unwrap();
+    assert!(error.to_string().contains('y'), "{error}");
+
+    let error =
+        Executor::bind(&graph, &f.context, &[("x", [1, 2].into())], &IndexMap::new(), &options()).err().unwrap();
+    assert!(error.to_string().contains("fullyconnected0_weight"), "{error}");
+
+    let mut params = IndexMap::new();
+    params.insert("fullyconnected0_weight".to_string(), NdArray::zeros(&f.context, [3, 5], DType::F32).unwrap());
+    params.insert("fullyconnected0_bias".to_string(), NdArray::zeros(&f.context, [3], DType::F32).unwrap());
+    let error = Executor::bind(&graph, &f.context, &[("x", [1, 2].into())], &params, &options()).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
+
+    let error = f.bind(&graph, [1, 2], &BindOptions::new(Vec::new())).err().unwrap();
+    assert!(
+        matches!(error.kind(), ErrorKind::NotBuilt { .. }) && error.to_string().contains("fullyconnected0"),
+        "{error}"
+    );
+
+    let executor = f.bind(&graph, [1, 2], &options()).unwrap();
+    assert!(executor.argument("z").is_err());
+}

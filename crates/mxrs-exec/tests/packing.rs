@@ -1,0 +1,123 @@
+//! Constants in a backend's own form: packed once, again only when they change; reorders are shared.
+
+use mxrs_engine::{Engine, EngineConfig};
+use mxrs_exec::{BindOptions, Executor};
+use mxrs_graph::{NameManager, Symbol, SymbolCall};
+use mxrs_ndarray::ArrayContext;
+use mxrs_op::{
+    Backend, InputNames, Kernel, KernelArgs, OpCall, OpDef, PlannedKernel, ReferenceBackend, Support, TensorDesc,
+};
+use mxrs_storage::{Storage, StorageConfig};
+use mxrs_types::{Error, Layout, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const PACKED: Layout = Layout::Opaque { backend: "backwards", id: 1, size_bytes: 16 };
+
+/// Stores weights of four floats in reverse order.
+struct Backwards {
+    packs: Arc<AtomicUsize>,
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// Reads inputs as floats, writes the output.
+struct Closure<F>(F);
+
+impl<F: Fn(Vec<Vec<f32>>) -> Result<Vec<f32>> + Send + Sync> Kernel for Closure<F> {
+    fn name(&self) -> &str {
+        "backwards"
+    }
+    #[allow(unsafe_code)]
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        // SAFETY: inputs are not written during this call.
+        let inputs = args.inputs.iter().map(|i| floats(unsafe { i.bytes() })).collect();
+        let result = (self.0)(inputs)?;
+        // SAFETY: the output of the running call, not shared with an input here.
+        let output = unsafe { args.outputs[0].bytes_mut() };
+        for (to, from) in output.chunks_exact_mut(4).zip(result) {
+            to.copy_from_slice(&from.to_ne_bytes());
+        }
+        Ok(())
+    }
+}
+
+impl Backend for Backwards {
+    fn name(&self) -> &'static str {
+        "backwards"
+    }
+    fn supports(&self, call: &OpCall<'_>) -> Support {
+        if call.op.name == "weighted" { Support::VENDOR } else { Support::no("not mine") }
+    }
+    fn plan(&self, _: &OpCall<'_>) -> Result<PlannedKernel> {
+        let kernel = Closure(|inputs: Vec<Vec<f32>>| {
+            if inputs[0].iter().any(|x| x.is_nan()) {
+                return Err(Error::invalid("weighted", "NaN", "numbers"));
+            }
+            Ok(inputs[0].iter().zip(inputs[1].iter().rev()).map(|(x, w)| x * w).collect())
+        });
+        Ok(PlannedKernel {
+            input_layouts: vec![Layout::RowMajor, PACKED],
+            output_layouts: vec![Layout::RowMajor],
+            scratch_bytes: 0,
+            can_run_inplace: false,
+            kernel: Arc::new(kernel),
+        })
+    }
+    fn reorder(&self, _: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+        let packs = self.packs.clone();
+        let kernel = Closure(move |mut inputs: Vec<Vec<f32>>| {
+            packs.fetch_add(1, Ordering::Relaxed);
+            inputs[0].reverse();
+            Ok(inputs.swap_remove(0))
+        });
+        Ok((to.layout == PACKED).then(|| Arc::new(kernel) as Arc<dyn Kernel>))
+    }
+}
+
+fn bound() -> (Executor, Arc<AtomicUsize>) {
+    let op = Arc::new(OpDef { inputs: InputNames::Fixed(&["data", "weight"]), ..OpDef::new("weighted") });
+    let (x, w) = (Symbol::variable("x"), Symbol::variable("w"));
+    let mut names = NameManager::new();
+    let once = SymbolCall::new(&op).input(&x).input(&w).build(&mut names).unwrap();
+    let twice = SymbolCall::new(&op).input(&once).input(&w).build(&mut names).unwrap();
+    let engine = Engine::new(EngineConfig::default()).unwrap();
+    let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap());
+    let packs = Arc::new(AtomicUsize::new(0));
+    let backend = Backwards { packs: packs.clone() };
+    let options = BindOptions::new(vec![Arc::new(backend), Arc::new(ReferenceBackend)]);
+    let executor = Executor::simple_bind(&twice.graph().unwrap(), &context, &[("x", [4].into())], &options).unwrap();
+    executor.argument("w").unwrap().copy_from(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    (executor, packs)
+}
+
+#[test]
+fn a_constant_is_packed_once_for_all_readers_and_runs() {
+    let (executor, packs) = bound();
+    executor.argument("x").unwrap().copy_from(&[1.0f32; 4]).unwrap();
+    for _ in 0..5 {
+        executor.forward().unwrap();
+        assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [1.0, 4.0, 9.0, 16.0]);
+    }
+    assert_eq!(packs.load(Ordering::Relaxed), 1);
+    assert_eq!(executor.report().unwrap().packed_bytes, 16);
+
+    executor.argument("w").unwrap().copy_from(&[2.0f32; 4]).unwrap();
+    executor.forward().unwrap();
+    assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [4.0; 4]);
+    assert_eq!(packs.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_kernels_error_names_its_node_and_leaves_the_executor_usable() {
+    let (executor, _) = bound();
+    executor.argument("x").unwrap().copy_from(&[f32::NAN; 4]).unwrap();
+    executor.forward().unwrap();
+    let error = executor.outputs()[0].to_vec::<f32>().unwrap_err();
+    assert!(error.to_string().contains("weighted0"), "{error}");
+    executor.argument("x").unwrap().copy_from(&[1.0f32; 4]).unwrap();
+    executor.forward().unwrap();
+    assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [1.0, 4.0, 9.0, 16.0]);
+}

@@ -1,0 +1,200 @@
+//! A file of arrays, whichever of the three forms it has: list (`.params`), npy, npz.
+
+use crate::options::Warnings;
+use crate::reader::Reader;
+use crate::{Loaded, Options, Tensor, fault, npy, npz, params, write_atomically};
+use indexmap::IndexMap;
+use mxrs_types::{Error, FormatErrorKind, Result};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// The arrays of one file.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ArrayFile {
+    /// The arrays, in file order.
+    pub arrays: Arrays,
+    /// Whether lists are written with NumPy shape semantics (V3 arrays: scalars and empty arrays are real). Set when
+    /// the file read had it; a file with a scalar is written that way in any case.
+    pub np_shape: bool,
+}
+
+/// Arrays with or without names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrays {
+    /// A plain list. An empty file reads as an empty list.
+    Unnamed(Vec<Tensor>),
+    /// By name, in file order.
+    Named(IndexMap<String, Tensor>),
+}
+
+impl Default for Arrays {
+    fn default() -> Self {
+        Self::Unnamed(Vec::new())
+    }
+}
+
+impl Arrays {
+    /// How many arrays.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Unnamed(list) => list.len(),
+            Self::Named(map) => map.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every array with its name, if it has one.
+    pub fn iter(&self) -> impl Iterator<Item = (Option<&str>, &Tensor)> {
+        let (list, map) = match self {
+            Self::Unnamed(list) => (list.as_slice(), None),
+            Self::Named(map) => (&[][..], Some(map)),
+        };
+        let named = map.into_iter().flatten().map(|(name, tensor)| (Some(name.as_str()), tensor));
+        list.iter().map(|tensor| (None, tensor)).chain(named)
+    }
+
+    /// The arrays by name; an empty list is an empty map.
+    ///
+    /// # Errors
+    /// `Inconsistent` when the arrays have no names.
+    pub fn into_named(self) -> Result<IndexMap<String, Tensor>> {
+        match self {
+            Self::Named(map) => Ok(map),
+            Self::Unnamed(list) if list.is_empty() => Ok(IndexMap::new()),
+            Self::Unnamed(list) => {
+                let context = format!("{} arrays without names, expected named arrays", list.len());
+                Err(fault::whole(FormatErrorKind::Inconsistent, context))
+            }
+        }
+    }
+}
+
+/// The form of an array file, told by its first four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// MXNet 1.x list.
+    List,
+    /// One array of NumPy.
+    Npy,
+    /// Zip archive of npy members.
+    Npz,
+}
+
+impl FileKind {
+    /// The form of a file that starts with these bytes, `None` when it is none of the three.
+    pub fn of(start: &[u8]) -> Option<Self> {
+        match start.get(..4)? {
+            [0x12, 0x01, 0, 0] => Some(Self::List),
+            [0x93, b'N', b'U', b'M'] => Some(Self::Npy),
+            [b'P', b'K', 3, 4] | [b'P', b'K', 5, 6] => Some(Self::Npz),
+            _ => None,
+        }
+    }
+}
+
+impl ArrayFile {
+    /// Arrays with names.
+    pub fn named(arrays: impl IntoIterator<Item = (String, Tensor)>) -> Self {
+        Self { arrays: Arrays::Named(arrays.into_iter().collect()), np_shape: false }
+    }
+
+    /// Arrays without names.
+    pub fn unnamed(arrays: impl IntoIterator<Item = Tensor>) -> Self {
+        Self { arrays: Arrays::Unnamed(arrays.into_iter().collect()), np_shape: false }
+    }
+
+    /// Reads a list, npy or npz from memory.
+    ///
+    /// # Errors
+    /// Format errors with the offset; `BadMagic` says what the bytes look like instead.
+    pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<Self>> {
+        read_any(Cursor::new(bytes), bytes.len() as u64, options)
+    }
+
+    /// Reads a list, npy or npz from a file.
+    ///
+    /// # Errors
+    /// As [`Self::from_bytes`], with the path; I/O errors.
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Self>> {
+        let path = path.as_ref();
+        let open = || -> std::io::Result<(File, u64)> {
+            let file = File::open(path)?;
+            let len = file.metadata()?.len();
+            Ok((file, len))
+        };
+        let (file, len) = open().map_err(|e| Error::io(path, &e))?;
+        read_any(BufReader::with_capacity(64 << 10, file), len, options).map_err(|e| e.with_path(path))
+    }
+
+    /// The bytes of an MXNet 1.x list.
+    ///
+    /// # Errors
+    /// `Overflow` when an axis does not fit in the format.
+    pub fn to_params_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        params::write_list(&mut bytes, self)?;
+        Ok(bytes)
+    }
+
+    /// Writes an MXNet 1.x list file, atomically.
+    ///
+    /// # Errors
+    /// As [`Self::to_params_bytes`]; I/O errors with the path.
+    pub fn save_params(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_atomically(path, |sink| params::write_list(sink, self))
+    }
+
+    /// Writes an npz file (stored members), atomically. Arrays without names are called `arr_0`, `arr_1`, ...
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for names that no archive can hold and for "none" arrays; I/O errors.
+    pub fn save_npz(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_atomically(path, |sink| npz::write(sink, &self.arrays))
+    }
+}
+
+fn read_any<R: Read + Seek>(mut source: R, len: u64, options: &Options) -> Result<Loaded<ArrayFile>> {
+    let mut head = Reader::bounded(&mut source, 0, len);
+    let mut start = [0; 16];
+    let have = start.len().min(usize::try_from(len).unwrap_or(usize::MAX));
+    head.fill(&mut start[..have], "first bytes")?;
+    source.seek(SeekFrom::Start(0)).map_err(|e| fault::io(&e))?;
+    match FileKind::of(&start[..have]) {
+        Some(FileKind::Npz) => npz::read(source, len, options),
+        Some(FileKind::Npy) => {
+            let mut warnings = Warnings::default();
+            let tensor = npy::read_from(&mut Reader::bounded(source, 0, len), options, &mut warnings)?;
+            Ok(warnings.with(ArrayFile::unnamed([tensor])))
+        }
+        Some(FileKind::List) | None => params::read_list(&mut Reader::bounded(source, 0, len), options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_by_the_first_bytes() {
+        assert_eq!(FileKind::of(&0x112u64.to_le_bytes()), Some(FileKind::List));
+        assert_eq!(FileKind::of(b"\x93NUMPY"), Some(FileKind::Npy));
+        assert_eq!(FileKind::of(b"PK\x05\x06"), Some(FileKind::Npz));
+        assert_eq!(FileKind::of(b"{\"no"), None);
+        assert_eq!(FileKind::of(b"PK"), None);
+    }
+
+    #[test]
+    fn iteration_names_what_has_a_name() {
+        let t = || Tensor::from_slice([1], &[1u8]).unwrap();
+        let named = ArrayFile::named([("a".to_string(), t())]);
+        assert_eq!(named.arrays.iter().map(|(n, _)| n).collect::<Vec<_>>(), [Some("a")]);
+        let list = ArrayFile::unnamed([t(), Tensor::None]);
+        assert_eq!(list.arrays.iter().map(|(n, _)| n).collect::<Vec<_>>(), [None, None]);
+        assert!(list.arrays.into_named().is_err());
+    }
+}

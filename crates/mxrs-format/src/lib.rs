@@ -1,0 +1,44 @@
+//! MXNet's file formats: parameter lists (`.params`), npy and npz, symbol JSON, RecordIO with `.idx` and `.lst`.
+//!
+//! Every reader is bounded: it proves that bytes exist before it allocates for them, checks all size arithmetic, and
+//! answers broken input with an [`mxrs_types::Error`] that has an offset and a category. Every writer is exact: a file
+//! that MXNet wrote comes back byte for byte, and a crash never leaves half a file ([`AtomicFile`]).
+//!
+//! Does not know any operator, device or computation: arrays are plain host memory ([`Tensor`]), graphs are the nodes
+//! of the file ([`symbol::SymbolFile`]), images are undecoded bytes.
+//!
+//! ```
+//! use mxrs_format::{ArrayFile, Arrays, Options, Tensor};
+//!
+//! let list = ArrayFile::named([("arg:w".to_string(), Tensor::from_slice([2, 2], &[1.0f32, 2.0, 3.0, 4.0])?)]);
+//! let bytes = list.to_params_bytes()?;
+//! let back = ArrayFile::from_bytes(&bytes, &Options::default())?.value;
+//! let Arrays::Named(tensors) = back.arrays else { unreachable!("it was written with names") };
+//! assert_eq!(tensors["arg:w"].as_slice::<f32>()?, &[1.0, 2.0, 3.0, 4.0]);
+//! # Ok::<(), mxrs_types::Error>(())
+//! ```
+//!
+//! Read next: [`params`] for the most common file, [`reader`] for the rules all readers keep.
+
+mod array_file;
+mod atomic_write;
+mod byte_order;
+mod bytes;
+mod fault;
+mod options;
+mod tensor;
+
+pub mod npy;
+pub mod npz;
+pub mod params;
+pub mod reader;
+pub mod recordio;
+pub mod symbol;
+
+pub use array_file::{ArrayFile, Arrays, FileKind};
+pub use atomic_write::{AtomicFile, write_atomically};
+pub use bytes::AlignedBytes;
+pub use options::{Limits, Loaded, Options};
+pub use params::Checkpoint;
+pub use symbol::SymbolFile;
+pub use tensor::{Csr, Dense, Element, RowSparse, Tensor};

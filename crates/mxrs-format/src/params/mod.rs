@@ -1,0 +1,28 @@
+//! MXNet's list container: `.params`, `.nd`, mean images.
+//!
+//! Reads every generation of the array record (ndim-first, V1, V2, V3) and writes what MXNet 1.9.1 writes: V2, or V3
+//! for files with NumPy shape semantics. Load followed by save is byte-identical, up to device fields, which carry no
+//! meaning and are written as `cpu(0)`.
+
+mod array;
+mod checkpoint;
+mod list;
+mod matching;
+mod names;
+mod write;
+
+pub use checkpoint::{Checkpoint, checkpoint_path, symbol_path};
+pub(crate) use list::check_end;
+pub use list::{read_array, read_bytes, read_list, read_stream};
+pub use matching::{LoadPolicy, Matched, Wanted};
+pub use names::{NameForm, statistics_alias};
+pub use write::{write_array, write_list};
+
+/// First word of a list file.
+pub const LIST_MAGIC: u64 = 0x112;
+/// First word of a V1 array.
+pub(crate) const V1: u32 = 0xF993_FAC8;
+/// First word of a V2 array.
+pub(crate) const V2: u32 = 0xF993_FAC9;
+/// First word of a V3 array.
+pub(crate) const V3: u32 = 0xF993_FACA;

@@ -1,0 +1,323 @@
+//! A bounded cursor: every read is checked against what is left before anything is allocated for it.
+//!
+//! The rules all readers of this crate keep:
+//! 1. No panic on any input; every failure is an [`Error`] with an offset.
+//! 2. A length field is compared with the bytes that remain before memory is taken. A stream of unknown length is
+//!    read in chunks of at most 1 MiB that grow as data arrives.
+//! 3. Size arithmetic is checked, and its overflow is an error of its own.
+//! 4. A count is bounded by the smallest encoding of one element.
+
+use crate::{AlignedBytes, fault};
+use mxrs_types::{Error, FormatErrorKind, Result};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+const CHUNK: usize = 1 << 20;
+
+/// A bounded cursor over a slice, a file or a stream.
+#[derive(Debug)]
+pub struct Reader<R> {
+    inner: R,
+    pos: u64,
+    /// Where the input ends, when that is known.
+    end: Option<u64>,
+}
+
+impl<'a> Reader<&'a [u8]> {
+    /// Over bytes in memory.
+    pub fn from_slice(bytes: &'a [u8]) -> Self {
+        Self { inner: bytes, pos: 0, end: Some(bytes.len() as u64) }
+    }
+}
+
+impl Reader<BufReader<File>> {
+    /// Over a file, from its start to its present end.
+    ///
+    /// # Errors
+    /// Those of opening the file, with its path.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+        let len = file.metadata().map_err(|e| Error::io(path, &e))?.len();
+        Ok(Self::bounded(BufReader::with_capacity(64 << 10, file), 0, len))
+    }
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Moves to an offset from the start of the source.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub fn seek(&mut self, offset: u64) -> Result<()> {
+        self.inner.seek(SeekFrom::Start(offset)).map_err(|e| fault::io(&e))?;
+        self.pos = offset;
+        Ok(())
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Over a stream of unknown length.
+    pub fn from_stream(inner: R) -> Self {
+        Self { inner, pos: 0, end: None }
+    }
+
+    /// Over the next `len` bytes of `inner`, which stands at offset `start` of its file.
+    pub fn bounded(inner: R, start: u64, len: u64) -> Self {
+        Self { inner, pos: start, end: Some(start.saturating_add(len)) }
+    }
+
+    /// Byte offset of the next read.
+    pub fn position(&self) -> u64 {
+        self.pos
+    }
+
+    /// Bytes left, when that is known.
+    pub fn remaining(&self) -> Option<u64> {
+        self.end.map(|end| end.saturating_sub(self.pos))
+    }
+
+    /// Fills as much of `buffer` as the input has left; returns how much.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub fn fill_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let left = self.remaining().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        let want = buffer.len().min(left);
+        let mut done = 0;
+        while done < want {
+            match self.inner.read(&mut buffer[done..want]) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(fault::io(&e)),
+            }
+        }
+        self.pos += done as u64;
+        Ok(done)
+    }
+
+    /// An error of this category at the present offset.
+    pub(crate) fn fault(&self, kind: FormatErrorKind, context: impl Into<String>) -> Error {
+        fault::at(self.pos, kind, context)
+    }
+
+    /// Proves, as far as the length of the input is known, that `need` bytes are left.
+    ///
+    /// # Errors
+    /// `Truncated` when they are not.
+    pub fn expect(&self, need: u64, what: &str) -> Result<()> {
+        match self.remaining() {
+            Some(have) if have < need => Err(fault::truncated(self.pos, need, have, what)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Proves that `count` elements of at least `min_size` bytes can be left and that `count` is within `max`.
+    ///
+    /// # Errors
+    /// `Truncated`, or `LimitExceeded`.
+    pub fn expect_count(&self, count: u64, min_size: u64, max: u64, what: &str) -> Result<usize> {
+        self.expect(count.saturating_mul(min_size), what)?;
+        if count > max {
+            return Err(self.fault(FormatErrorKind::LimitExceeded { value: count, max }, what));
+        }
+        usize::try_from(count).map_err(|_| self.fault(FormatErrorKind::Overflow, what))
+    }
+
+    /// Fills `buffer`.
+    ///
+    /// # Errors
+    /// `Truncated`, or an I/O error.
+    pub fn fill(&mut self, buffer: &mut [u8], what: &str) -> Result<()> {
+        let need = buffer.len() as u64;
+        self.expect(need, what)?;
+        let start = self.pos;
+        let have = self.fill_some(buffer)? as u64;
+        if have < need { Err(fault::truncated(start, need, have, what)) } else { Ok(()) }
+    }
+
+    fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes, what)?;
+        Ok(bytes)
+    }
+
+    /// One byte.
+    ///
+    /// # Errors
+    /// `Truncated`, or an I/O error.
+    pub fn u8(&mut self, what: &str) -> Result<u8> {
+        Ok(self.array::<1>(what)?[0])
+    }
+
+    /// A little-endian u16.
+    ///
+    /// # Errors
+    /// `Truncated`, or an I/O error.
+    pub fn u16(&mut self, what: &str) -> Result<u16> {
+        self.array(what).map(u16::from_le_bytes)
+    }
+
+    /// A little-endian u32.
+    ///
+    /// # Errors
+    /// `Truncated`, or an I/O error.
+    pub fn u32(&mut self, what: &str) -> Result<u32> {
+        self.array(what).map(u32::from_le_bytes)
+    }
+
+    /// A little-endian i32.
+    ///
+    /// # Errors
+    /// `Truncated`, or an I/O error.
+    pub fn i32(&mut self, what: &str) -> Result<i32> {
+        self.array(what).map(i32::from_le_bytes)
+    }
+
+    /// A little-endian u64.
+    ///
+    /// # Errors
+    /// `Truncated`, or an I/O error.
+    pub fn u64(&mut self, what: &str) -> Result<u64> {
+        self.array(what).map(u64::from_le_bytes)
+    }
+
+    /// A little-endian i64.
+    ///
+    /// # Errors
+    /// `Truncated`, or an I/O error.
+    pub fn i64(&mut self, what: &str) -> Result<i64> {
+        self.array(what).map(i64::from_le_bytes)
+    }
+
+    /// The next `len` bytes.
+    ///
+    /// # Errors
+    /// `Truncated` before anything is allocated when the end is known, an I/O error, or `Overflow`.
+    pub fn bytes(&mut self, len: u64, what: &str) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.append(len, &mut bytes, what)?;
+        Ok(bytes)
+    }
+
+    /// Appends the next `len` bytes to `bytes`, with the same checks as [`Self::bytes`].
+    ///
+    /// # Errors
+    /// As [`Self::bytes`]; what was read until then stays in `bytes`.
+    pub fn append(&mut self, len: u64, bytes: &mut Vec<u8>, what: &str) -> Result<()> {
+        self.expect(len, what)?;
+        let mut left = usize::try_from(len).map_err(|_| self.fault(FormatErrorKind::Overflow, what))?;
+        let step = if self.end.is_some() { left } else { CHUNK };
+        while left > 0 {
+            let part = left.min(step);
+            let start = bytes.len();
+            bytes.try_reserve(part).map_err(|_| self.fault(FormatErrorKind::Overflow, what))?;
+            bytes.resize(start + part, 0);
+            self.fill(&mut bytes[start..], what)?;
+            left -= part;
+        }
+        Ok(())
+    }
+
+    /// The next `len` bytes, aligned for every element type.
+    ///
+    /// # Errors
+    /// As [`Self::bytes`].
+    pub fn aligned(&mut self, len: u64, what: &str) -> Result<AlignedBytes> {
+        self.expect(len, what)?;
+        let len = usize::try_from(len).map_err(|_| self.fault(FormatErrorKind::Overflow, what))?;
+        let mut bytes = AlignedBytes::default();
+        let step = if self.end.is_some() { len } else { CHUNK };
+        while bytes.len() < len {
+            let start = bytes.len();
+            bytes.resize(len.min(start + step));
+            self.fill(&mut bytes[start..], what)?;
+        }
+        Ok(bytes)
+    }
+
+    /// A `str` of the formats: u64 length, then UTF-8 bytes; at most `max` bytes.
+    ///
+    /// # Errors
+    /// `Truncated`, `LimitExceeded`, `InvalidValue` for other text than UTF-8, or an I/O error.
+    pub fn string(&mut self, max: u64, what: &str) -> Result<String> {
+        let len = self.u64(what)?;
+        self.expect_count(len, 1, max, what)?;
+        let start = self.pos;
+        let bytes = self.bytes(len, what)?;
+        String::from_utf8(bytes)
+            .map_err(|_| fault::at(start, FormatErrorKind::InvalidValue, format!("{what} is not UTF-8")))
+    }
+
+    /// Bytes after the present offset, counted by reading when the end is not known.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub fn count_trailing(&mut self) -> Result<u64> {
+        if let Some(left) = self.remaining() {
+            return Ok(left);
+        }
+        let mut block = vec![0; 64 << 10];
+        let mut total = 0;
+        loop {
+            match self.inner.read(&mut block) {
+                Ok(0) => return Ok(total),
+                Ok(n) => total += n as u64,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(fault::io(&e)),
+            }
+        }
+    }
+}
+
+/// Reads a whole text file of at most `max` bytes.
+///
+/// # Errors
+/// I/O errors with the path; `LimitExceeded`.
+pub(crate) fn read_text_file(path: &Path, max: u64, what: &str) -> Result<Vec<u8>> {
+    let mut reader = Reader::open(path)?;
+    let len = reader.remaining().unwrap_or(0);
+    reader.expect_count(len, 1, max, what).and_then(|_| reader.bytes(len, what)).map_err(|e| e.with_path(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::category;
+
+    #[test]
+    fn a_length_beyond_the_end_is_truncated_with_both_numbers() {
+        let mut r = Reader::from_slice(&[1, 2, 3]);
+        r.u8("first").unwrap();
+        let e = r.bytes(1 << 60, "payload").unwrap_err();
+        assert_eq!(category(&e), Some(&FormatErrorKind::Truncated { need: 1 << 60, have: 2 }));
+        assert_eq!(r.position(), 1);
+    }
+
+    #[test]
+    fn a_stream_of_unknown_length_is_read_in_chunks() {
+        let data = vec![7u8; (CHUNK << 1) + 5];
+        let mut r = Reader::from_stream(&data[..]);
+        assert_eq!(r.bytes(data.len() as u64, "all").unwrap(), data);
+        let mut r = Reader::from_stream(&data[..]);
+        assert_eq!(&*r.aligned(data.len() as u64, "all").unwrap(), &data[..]);
+        let mut r = Reader::from_stream(&data[..]);
+        let e = r.aligned(1 << 40, "all").unwrap_err();
+        assert!(matches!(category(&e), Some(FormatErrorKind::Truncated { .. })));
+    }
+
+    #[test]
+    fn strings_are_limited_and_utf8() {
+        let text = |len: u64, bytes: &[u8]| [&len.to_le_bytes(), bytes].concat();
+        assert_eq!(Reader::from_slice(&text(2, b"ab")).string(10, "name").unwrap(), "ab");
+        let kinds = [
+            (text(1 << 50, b"ab"), 10, FormatErrorKind::Truncated { need: 1 << 50, have: 2 }),
+            (text(2, b"ab"), 1, FormatErrorKind::LimitExceeded { value: 2, max: 1 }),
+            (text(1, b"\xff"), 10, FormatErrorKind::InvalidValue),
+        ];
+        for (bytes, max, kind) in kinds {
+            let e = Reader::from_slice(&bytes).string(max, "name").unwrap_err();
+            assert_eq!(category(&e), Some(&kind));
+        }
+    }
+}

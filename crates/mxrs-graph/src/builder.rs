@@ -1,0 +1,262 @@
+//! Building a graph node by node: every mistake is named here, so that a `Graph` has none.
+
+use crate::{Entry, Graph, GraphAttr, Node, NodeId};
+use indexmap::IndexMap;
+use mxrs_op::{Attrs, OpDef, OpParams};
+use mxrs_types::{Error, Result, ResultExt};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Builds a [`Graph`]: add nodes after their inputs, set the heads, [`build`](Self::build).
+///
+/// The ids it hands out are its own; the finished graph is renumbered from the heads.
+///
+/// ```
+/// use mxrs_graph::{Entry, GraphBuilder};
+/// use mxrs_op::{Attrs, OpDef};
+/// use std::sync::Arc;
+///
+/// let relu = Arc::new(OpDef::new("relu"));
+/// let mut builder = GraphBuilder::new();
+/// let x = builder.add_variable("x", Attrs::new());
+/// let y = builder.add_op(&relu, "y", Attrs::new(), vec![Entry::new(x, 0)]).unwrap();
+/// builder.set_heads(vec![Entry::new(y, 0)]);
+/// assert_eq!(builder.build().unwrap().output_names(), ["y_output"]);
+/// ```
+#[derive(Debug, Default)]
+pub struct GraphBuilder {
+    nodes: Vec<Node>,
+    heads: Vec<Entry>,
+    attrs: IndexMap<String, GraphAttr>,
+}
+
+impl GraphBuilder {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of nodes added.
+    pub fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// A node added before.
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.index())
+    }
+
+    /// Adds a variable.
+    pub fn add_variable(&mut self, name: impl Into<String>, attrs: Attrs) -> NodeId {
+        self.push(Node::variable(name.into(), attrs))
+    }
+
+    /// Adds a call of `op`, parsing its attributes. Inputs come in the operator's order, auxiliary states last.
+    ///
+    /// # Errors
+    /// Attributes the operator refuses, the wrong number of inputs, an input that does not exist, an auxiliary input
+    /// that is no variable; each names the node and the place.
+    pub fn add_op(
+        &mut self,
+        op: &Arc<OpDef>,
+        name: impl Into<String>,
+        attrs: Attrs,
+        inputs: Vec<Entry>,
+    ) -> Result<NodeId> {
+        let name = name.into();
+        let params = op.parse(&attrs).context(|| format!("reading node `{name}`"))?;
+        self.add_parsed_op(op, name, attrs, params, inputs)
+    }
+
+    /// As [`Self::add_op`], for a pass that has the parameters already.
+    ///
+    /// # Errors
+    /// As [`Self::add_op`], attributes excepted.
+    pub fn add_parsed_op(
+        &mut self,
+        op: &Arc<OpDef>,
+        name: impl Into<String>,
+        attrs: Attrs,
+        params: OpParams,
+        inputs: Vec<Entry>,
+    ) -> Result<NodeId> {
+        let name = name.into();
+        let expected = op.n_inputs(&params);
+        if inputs.len() != expected {
+            let names = op.input_names(&params).join(", ");
+            return Err(Error::invalid(
+                format!("{}: number of inputs of node `{name}`", op.name),
+                inputs.len(),
+                format!("{expected} ({names})"),
+            ));
+        }
+        let n_arguments = expected - op.n_aux.min(expected);
+        for (position, input) in inputs.iter().enumerate() {
+            let place = || format!("{}: input {position} of node `{name}`", op.name);
+            let Some(from) = self.nodes.get(input.node.index()) else {
+                return Err(Error::invalid(
+                    place(),
+                    format!("node {}", input.node),
+                    format!("a node added before, below {}", self.nodes.len()),
+                ));
+            };
+            if input.index as usize >= from.n_outputs {
+                return Err(Error::invalid(
+                    place(),
+                    format!("output {} of `{}`", input.index, from.name),
+                    format!("an output below {}", from.n_outputs),
+                ));
+            }
+            if position >= n_arguments && !from.is_variable() {
+                return Err(Error::invalid(
+                    place(),
+                    format!("output of `{}` ({})", from.name, from.op_name()),
+                    "a variable, because it is an auxiliary state",
+                ));
+            }
+        }
+        let n_outputs = op.n_outputs.get(&params);
+        let n_visible = op.n_visible.get(&params).min(n_outputs);
+        Ok(self.push(Node {
+            op: Some(Arc::clone(op)),
+            params: Some(params),
+            inputs,
+            n_outputs,
+            n_visible,
+            ..Node::variable(name, attrs)
+        }))
+    }
+
+    /// Adds nodes that must run before `node`.
+    ///
+    /// # Errors
+    /// When `node` does not exist or a dependency was not added before it.
+    pub fn add_control_deps(&mut self, node: NodeId, deps: &[NodeId]) -> Result<()> {
+        let n_nodes = self.nodes.len();
+        let Some(to) = self.nodes.get_mut(node.index()) else {
+            return Err(Error::invalid("node with control dependencies", node, format!("a node below {n_nodes}")));
+        };
+        if let Some(bad) = deps.iter().find(|d| **d >= node) {
+            return Err(Error::invalid(
+                format!("control dependency of node `{}`", to.name),
+                format!("node {bad}"),
+                format!("a node added before it, below {node}"),
+            ));
+        }
+        to.control_deps.extend_from_slice(deps);
+        Ok(())
+    }
+
+    /// Keeps graphs that belong to a node of a control-flow operator.
+    ///
+    /// # Errors
+    /// When `node` does not exist.
+    pub fn set_subgraphs(&mut self, node: NodeId, subgraphs: Vec<Arc<Graph>>) -> Result<()> {
+        let n_nodes = self.nodes.len();
+        let to = self
+            .nodes
+            .get_mut(node.index())
+            .ok_or_else(|| Error::invalid("node with subgraphs", node, format!("a node below {n_nodes}")))?;
+        to.subgraphs = subgraphs;
+        Ok(())
+    }
+
+    /// Sets the outputs of the graph.
+    pub fn set_heads(&mut self, heads: Vec<Entry>) {
+        self.heads = heads;
+    }
+
+    /// Sets a graph attribute.
+    pub fn set_attr(&mut self, key: impl Into<String>, value: GraphAttr) {
+        self.attrs.insert(key.into(), value);
+    }
+
+    /// Verifies and numbers the graph. Nodes no head needs are left out.
+    ///
+    /// # Errors
+    /// A head that does not exist, or two variables of one name.
+    pub fn build(self) -> Result<Graph> {
+        for (i, head) in self.heads.iter().enumerate() {
+            match self.nodes.get(head.node.index()) {
+                None => {
+                    return Err(Error::invalid(
+                        format!("head {i}"),
+                        format!("node {}", head.node),
+                        format!("a node below {}", self.nodes.len()),
+                    ));
+                }
+                Some(node) if head.index as usize >= node.n_outputs => {
+                    return Err(Error::invalid(
+                        format!("head {i}"),
+                        format!("output {} of `{}`", head.index, node.name),
+                        format!("an output below {}", node.n_outputs),
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        let order = post_order(&self.nodes, &self.heads);
+        let mut new_ids = vec![NodeId(u32::MAX); self.nodes.len()];
+        for (new, old) in order.iter().enumerate() {
+            new_ids[old.index()] = NodeId::new(new);
+        }
+        let moved = |e: &Entry| Entry { node: new_ids[e.node.index()], ..*e };
+        let heads = self.heads.iter().map(moved).collect();
+        let mut old_nodes: Vec<Option<Node>> = self.nodes.into_iter().map(Some).collect();
+        let mut nodes = Vec::with_capacity(order.len());
+        for old in order {
+            let Some(mut node) = old_nodes[old.index()].take() else { continue };
+            node.inputs = node.inputs.iter().map(moved).collect();
+            node.control_deps.iter_mut().for_each(|d| *d = new_ids[d.index()]);
+            nodes.push(node);
+        }
+        let mut names = FxHashSet::default();
+        if let Some(twice) = nodes.iter().find(|n| n.is_variable() && !names.insert(n.name.as_str())) {
+            return Err(Error::invalid(
+                "variable name",
+                format!("`{}` twice", twice.name),
+                "one variable per name; share the variable, or rename one",
+            ));
+        }
+        Ok(Graph::from_verified(nodes, heads, self.attrs))
+    }
+
+    fn push(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        NodeId::new(self.nodes.len() - 1)
+    }
+}
+
+/// Post-order of a depth-first walk from the heads: inputs in order, then control dependencies. Iterative, because
+/// chains may be longer than a stack.
+fn post_order(nodes: &[Node], heads: &[Entry]) -> Vec<NodeId> {
+    let mut order = Vec::with_capacity(nodes.len());
+    let mut seen = vec![false; nodes.len()];
+    let mut stack: Vec<(NodeId, usize)> = Vec::new();
+    for head in heads {
+        if std::mem::replace(&mut seen[head.node.index()], true) {
+            continue;
+        }
+        stack.push((head.node, 0));
+        while let Some((id, next)) = stack.last_mut() {
+            let node = &nodes[id.index()];
+            let before = match node.inputs.get(*next) {
+                Some(input) => Some(input.node),
+                None => node.control_deps.get(*next - node.inputs.len()).copied(),
+            };
+            *next += 1;
+            match before {
+                Some(before) if !std::mem::replace(&mut seen[before.index()], true) => stack.push((before, 0)),
+                Some(_) => {}
+                None => {
+                    order.push(*id);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests;

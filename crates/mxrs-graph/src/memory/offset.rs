@@ -1,0 +1,189 @@
+//! The offset planner: tenants in order of size, each into the tightest gap left by those alive with it.
+
+use super::tenant::{Tenant, Tenants};
+use mxrs_types::Device;
+use std::cmp::Reverse;
+
+/// Alignment of every tenant, in bytes.
+pub(super) const ALIGNMENT: usize = 64;
+
+/// A plan of the offset planner.
+#[derive(Debug, Default)]
+pub(super) struct OffsetPlan {
+    /// Offset of each tenant in its device's arena.
+    pub offsets: Vec<usize>,
+    /// Devices in order of first use, with the bytes their arena takes.
+    pub arenas: Vec<(Device, usize)>,
+}
+
+impl OffsetPlan {
+    /// Bytes of all arenas, saturating.
+    pub fn bytes(&self) -> usize {
+        self.arenas.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+    }
+}
+
+/// Rounds up to the alignment, saturating.
+pub(super) fn aligned(bytes: usize) -> usize {
+    bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
+}
+
+/// Orders to place tenants in: by size; and by the live bytes of the fullest step a tenant takes part in, so that the
+/// fullest steps are packed without holes. Which packs better is not known beforehand.
+fn orders(list: &[Tenant], here: &[usize], n_steps: usize) -> [Vec<usize>; 2] {
+    let live = FullestStep::new(here.iter().map(|t| &list[*t]), n_steps);
+    let mut by_size = here.to_vec();
+    by_size.sort_by_key(|t| (Reverse(list[*t].size_bytes), list[*t].first, *t));
+    // The sort is stable: among equally full steps, size decides.
+    let mut by_fullness = by_size.clone();
+    by_fullness.sort_by_cached_key(|t| Reverse(live.within(&list[*t])));
+    [by_size, by_fullness]
+}
+
+/// Plans all tenants, each device by itself.
+pub(super) fn plan(tenants: &Tenants) -> OffsetPlan {
+    let list = &tenants.list;
+    let mut plan = OffsetPlan { offsets: vec![0; list.len()], arenas: Vec::new() };
+    let n_steps = tenants.made_at.len();
+    for tenant in list {
+        if !plan.arenas.iter().any(|(d, _)| *d == tenant.device) {
+            plan.arenas.push((tenant.device, 0));
+        }
+    }
+    for (device, extent) in &mut plan.arenas {
+        let here: Vec<usize> =
+            (0..list.len()).filter(|t| list[*t].device == *device && list[*t].size_bytes > 0).collect();
+        let bound = super::plan::live_bytes(here.iter().map(|t| &list[*t]), n_steps).into_iter().max().unwrap_or(0);
+        let mut best: Option<(usize, Vec<usize>)> = None;
+        for order in orders(list, &here, n_steps) {
+            let found = place(list, &order, n_steps);
+            if best.as_ref().is_none_or(|(least, _)| found.0 < *least) {
+                best = Some(found);
+            }
+            if best.as_ref().is_some_and(|(least, _)| *least <= bound) {
+                break;
+            }
+        }
+        if let Some((least, offsets)) = best {
+            *extent = least;
+            here.iter().for_each(|t| plan.offsets[*t] = offsets[*t]);
+        }
+    }
+    plan
+}
+
+/// Extent and offsets when tenants are placed in this order.
+fn place(list: &[Tenant], order: &[usize], n_steps: usize) -> (usize, Vec<usize>) {
+    let mut offsets = vec![0; list.len()];
+    let mut extent = 0;
+    let mut placed = Lifetimes::new(n_steps + 1);
+    let mut alive: Vec<(usize, usize)> = Vec::new();
+    for &t in order {
+        let tenant = &list[t];
+        alive.clear();
+        placed.for_each_overlapping(tenant, |other| {
+            alive.push((offsets[other], offsets[other].saturating_add(list[other].size_bytes)));
+        });
+        alive.sort_unstable();
+        offsets[t] = tightest_gap(&alive, tenant.size_bytes);
+        extent = extent.max(offsets[t].saturating_add(tenant.size_bytes));
+        placed.insert(t, tenant);
+    }
+    (extent, offsets)
+}
+
+/// Offset of the smallest gap between occupied ranges (sorted by start) that holds `size_bytes`, else behind them all.
+fn tightest_gap(occupied: &[(usize, usize)], size_bytes: usize) -> usize {
+    let mut best: Option<(usize, usize)> = None;
+    let mut cursor = 0;
+    for (start, end) in occupied {
+        if *start >= cursor && start - cursor >= size_bytes && best.is_none_or(|(gap, _)| start - cursor < gap) {
+            best = Some((start - cursor, cursor));
+        }
+        cursor = cursor.max(aligned(*end));
+    }
+    best.map_or(cursor, |(_, offset)| offset)
+}
+
+/// Live bytes of every step, as a tree of maxima.
+struct FullestStep {
+    n_leaves: usize,
+    tree: Vec<usize>,
+}
+
+impl FullestStep {
+    fn new<'a>(tenants: impl Iterator<Item = &'a Tenant>, n_steps: usize) -> Self {
+        let live = super::plan::live_bytes(tenants, n_steps);
+        let n_leaves = live.len();
+        let mut tree = vec![0; n_leaves];
+        tree.extend(live);
+        for node in (1..n_leaves).rev() {
+            tree[node] = tree[2 * node].max(tree[2 * node + 1]);
+        }
+        Self { n_leaves, tree }
+    }
+
+    /// Most live bytes of the steps of a tenant.
+    fn within(&self, tenant: &Tenant) -> usize {
+        let (mut low, mut high) = (tenant.first + self.n_leaves, tenant.last + self.n_leaves + 1);
+        let mut most = 0;
+        while low < high {
+            if low % 2 == 1 {
+                most = most.max(self.tree[low]);
+                low += 1;
+            }
+            if high % 2 == 1 {
+                high -= 1;
+                most = most.max(self.tree[high]);
+            }
+            low /= 2;
+            high /= 2;
+        }
+        most
+    }
+}
+
+/// Lifetimes placed so far, found by overlap without looking at the others: a tree over steps holds each lifetime in
+/// the nodes that tile it, so those alive at one step are on the path from its leaf to the root; those that begin later
+/// are listed by their first step.
+struct Lifetimes {
+    n_leaves: usize,
+    tree: Vec<Vec<u32>>,
+    by_first: Vec<Vec<u32>>,
+}
+
+impl Lifetimes {
+    fn new(n_steps: usize) -> Self {
+        let n_leaves = n_steps.next_power_of_two();
+        Self { n_leaves, tree: vec![Vec::new(); 2 * n_leaves], by_first: vec![Vec::new(); n_steps] }
+    }
+
+    fn insert(&mut self, id: usize, tenant: &Tenant) {
+        self.by_first[tenant.first].push(id as u32);
+        let (mut low, mut high) = (tenant.first + self.n_leaves, tenant.last + self.n_leaves + 1);
+        while low < high {
+            if low % 2 == 1 {
+                self.tree[low].push(id as u32);
+                low += 1;
+            }
+            if high % 2 == 1 {
+                high -= 1;
+                self.tree[high].push(id as u32);
+            }
+            low /= 2;
+            high /= 2;
+        }
+    }
+
+    fn for_each_overlapping(&self, tenant: &Tenant, mut visit: impl FnMut(usize)) {
+        let mut node = tenant.first + self.n_leaves;
+        while node > 0 {
+            self.tree[node].iter().for_each(|id| visit(*id as usize));
+            node /= 2;
+        }
+        // Lifetimes that begin at `first` are on the path above already.
+        for begun in &self.by_first[tenant.first + 1..=tenant.last] {
+            begun.iter().for_each(|id| visit(*id as usize));
+        }
+    }
+}

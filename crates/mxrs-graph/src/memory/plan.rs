@@ -1,0 +1,240 @@
+//! The plan, and how it is chosen.
+
+use super::offset::{self, OffsetPlan, aligned};
+use super::pool::{self, PoolPlan};
+use super::tenant::{self, Tenants};
+use super::{Algorithm, EntryKind, InplacePair, PlanEntry, PlanOptions, PlanReport, PlanStep, TriedRange, colour};
+use crate::EntryId;
+use mxrs_types::{Device, Error, ErrorKind, Result};
+
+/// Number of a storage of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StorageId(pub u32);
+
+impl StorageId {
+    /// As a position in [`MemoryPlan::storages`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A piece of memory with one or several tenants, one at a time.
+///
+/// Storages of a pool plan never overlap, so each may be a buffer of its own; storages of an offset plan may overlap
+/// in the arena of their device when their tenants do not live together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Storage {
+    /// Where it lives.
+    pub device: Device,
+    /// Bytes.
+    pub size_bytes: usize,
+    /// Where it starts in the device's arena, a multiple of 64.
+    pub offset_bytes: usize,
+}
+
+/// Where an entry's memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// At the start of a storage.
+    Storage(StorageId),
+    /// The caller's.
+    External,
+    /// Made at run time.
+    Dynamic,
+    /// Nobody reads it: the step that makes it is asked not to write it.
+    Unreferenced,
+}
+
+/// A memory plan: equal input gives an equal plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// Where each entry is.
+    pub placements: Vec<Placement>,
+    /// The storages.
+    pub storages: Vec<Storage>,
+    /// Scratch storage of each step that asked for some.
+    pub scratch: Vec<Option<StorageId>>,
+    /// Outputs that have their input's memory: they run with an in-place request.
+    pub inplace: Vec<InplacePair>,
+    /// Devices, with the bytes one arena for all their storages takes.
+    pub arenas: Vec<(Device, usize)>,
+    /// Numbers for people.
+    pub report: PlanReport,
+}
+
+impl MemoryPlan {
+    /// Storage of an entry, when it has one.
+    pub fn storage(&self, entry: EntryId) -> Option<StorageId> {
+        match self.placements.get(entry.index()) {
+            Some(Placement::Storage(id)) => Some(*id),
+            _ => None,
+        }
+    }
+}
+
+/// Plans the memory of `steps`. `entries` describes every entry the steps name; `heads` stay alive to the end, and may
+/// list an entry twice. With nothing set the smallest plan of all algorithms is taken; with
+/// [`PlanOptions::match_range`] set, exactly the documented one.
+///
+/// # Errors
+/// Steps that contradict themselves (an entry read before it is made, made twice, out of range), and sizes whose sum
+/// does not fit.
+pub fn plan_memory(
+    steps: &[PlanStep],
+    entries: &[PlanEntry],
+    heads: &[EntryId],
+    options: &PlanOptions,
+) -> Result<MemoryPlan> {
+    let tenants = tenant::find(steps, entries, heads, options)?;
+    let unshared_bytes = unshared_bytes(steps, entries, &tenants)?;
+    let colours = colour::paint(steps, entries.len(), options.num_colours);
+    let mut tried = Vec::new();
+    let mut best: Option<(u32, usize, PoolPlan)> = None;
+    for match_range in ranges(options) {
+        let plan = pool::plan(&tenants, &colours, match_range);
+        let bytes = plan.bytes();
+        tried.push(TriedRange { match_range, bytes });
+        if best.as_ref().is_none_or(|(_, least, _)| bytes < *least) {
+            best = Some((match_range, bytes, plan));
+        }
+    }
+    let Some((match_range, pool_bytes, pool)) = best else {
+        return Err(Error::invalid("memory plan: match ranges", "none", "at least one"));
+    };
+    let may_offset = options.match_range.is_none() && options.allow_offset && options.num_colours <= 1;
+    let offsets = may_offset.then(|| offset::plan(&tenants));
+    let report = PlanReport {
+        algorithm: Algorithm::Pool { match_range },
+        tried,
+        offset_bytes: offsets.as_ref().map(OffsetPlan::bytes),
+        bytes: pool_bytes,
+        lower_bound_bytes: lower_bound(&tenants),
+        unshared_bytes,
+        n_inplace: tenants.inplace.len(),
+        n_colours: colours.iter().max().map_or(1, |c| c + 1),
+    };
+    let plan = match offsets {
+        Some(offsets) if offsets.bytes() < pool_bytes => from_offsets(offsets, &tenants, entries, report),
+        _ => from_pool(pool, &tenants, entries, report),
+    };
+    if options.verbose {
+        log(&plan, entries, &tenants);
+    }
+    Ok(plan)
+}
+
+/// Ranges to try: 1, 2, 4, … below the value, then the value.
+fn ranges(options: &PlanOptions) -> Vec<u32> {
+    let limit = options.match_range.unwrap_or(PlanOptions::DEFAULT_MATCH_RANGE);
+    if limit == 0 || !options.auto_search {
+        return vec![limit];
+    }
+    let below = std::iter::successors(Some(1u32), |r| r.checked_mul(2)).take_while(|r| *r < limit);
+    below.chain([limit]).collect()
+}
+
+fn unshared_bytes(steps: &[PlanStep], entries: &[PlanEntry], tenants: &Tenants) -> Result<usize> {
+    let planned = entries.iter().enumerate().filter(|(i, _)| tenants.of_entry[*i].is_some());
+    let sizes = planned.map(|(_, e)| e.size_bytes).chain(steps.iter().map(|s| s.scratch_bytes));
+    let too_large = || Error::new(ErrorKind::Overflow { what: "sum of the bytes of all planned entries".into() });
+    // The alignment of every tenant is counted too, so that no offset can overflow either.
+    sizes
+        .clone()
+        .try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(offset::ALIGNMENT)?))
+        .ok_or_else(too_large)?;
+    Ok(sizes.sum())
+}
+
+/// Most bytes alive at one step, summed over devices.
+fn lower_bound(tenants: &Tenants) -> usize {
+    let n_steps = tenants.made_at.len();
+    let mut devices: Vec<Device> = tenants.list.iter().map(|t| t.device).collect();
+    devices.sort_unstable_by_key(|d| d.to_string());
+    devices.dedup();
+    let on = |device: Device| tenants.list.iter().filter(move |t| t.device == device);
+    devices.into_iter().map(|device| live_bytes(on(device), n_steps).into_iter().max().unwrap_or(0)).sum()
+}
+
+/// Bytes of these tenants alive at each step, and behind the last.
+pub(super) fn live_bytes<'a>(tenants: impl Iterator<Item = &'a tenant::Tenant>, n_steps: usize) -> Vec<usize> {
+    let (mut born, mut died) = (vec![0usize; n_steps + 1], vec![0usize; n_steps + 2]);
+    for tenant in tenants {
+        born[tenant.first] += tenant.size_bytes;
+        died[tenant.last + 1] += tenant.size_bytes;
+    }
+    let mut live = 0;
+    let change = |(born, died): (&usize, &usize)| {
+        live = live - died + born;
+        live
+    };
+    born.iter().zip(&died).map(change).collect()
+}
+
+fn placements(entries: &[PlanEntry], tenants: &Tenants, storage_of: impl Fn(usize) -> StorageId) -> Vec<Placement> {
+    let place = |(i, entry): (usize, &PlanEntry)| match (entry.kind, tenants.of_entry[i]) {
+        (EntryKind::External, _) => Placement::External,
+        (EntryKind::Dynamic, _) => Placement::Dynamic,
+        (EntryKind::Planned, Some(tenant)) => Placement::Storage(storage_of(tenant)),
+        (EntryKind::Planned, None) => Placement::Unreferenced,
+    };
+    entries.iter().enumerate().map(place).collect()
+}
+
+fn from_pool(pool: PoolPlan, tenants: &Tenants, entries: &[PlanEntry], report: PlanReport) -> MemoryPlan {
+    let mut arenas: Vec<(Device, usize)> = Vec::new();
+    let mut storages = Vec::with_capacity(pool.storages.len());
+    for (device, size_bytes) in pool.storages {
+        let arena = match arenas.iter().position(|(d, _)| *d == device) {
+            Some(at) => &mut arenas[at],
+            None => {
+                arenas.push((device, 0));
+                let at = arenas.len() - 1;
+                &mut arenas[at]
+            }
+        };
+        let offset_bytes = aligned(arena.1);
+        arena.1 = offset_bytes + size_bytes;
+        storages.push(Storage { device, size_bytes, offset_bytes });
+    }
+    let storage_of = |tenant: usize| StorageId(pool.of_tenant[tenant] as u32);
+    MemoryPlan {
+        placements: placements(entries, tenants, storage_of),
+        storages,
+        scratch: tenants.scratch.iter().map(|t| t.map(storage_of)).collect(),
+        inplace: tenants.inplace.clone(),
+        arenas,
+        report,
+    }
+}
+
+fn from_offsets(offsets: OffsetPlan, tenants: &Tenants, entries: &[PlanEntry], report: PlanReport) -> MemoryPlan {
+    let storage = |(tenant, offset): (&tenant::Tenant, &usize)| Storage {
+        device: tenant.device,
+        size_bytes: tenant.size_bytes,
+        offset_bytes: *offset,
+    };
+    let storage_of = |tenant: usize| StorageId(tenant as u32);
+    MemoryPlan {
+        placements: placements(entries, tenants, storage_of),
+        storages: tenants.list.iter().zip(&offsets.offsets).map(storage).collect(),
+        scratch: tenants.scratch.iter().map(|t| t.map(storage_of)).collect(),
+        inplace: tenants.inplace.clone(),
+        report: PlanReport { algorithm: Algorithm::Offset, bytes: offsets.bytes(), ..report },
+        arenas: offsets.arenas,
+    }
+}
+
+/// One line per entry.
+fn log(plan: &MemoryPlan, entries: &[PlanEntry], tenants: &Tenants) {
+    for (i, (entry, placement)) in entries.iter().zip(&plan.placements).enumerate() {
+        let place = match placement {
+            Placement::Storage(id) => {
+                format!("storage {} at {}", id.0, plan.storages[id.index()].offset_bytes)
+            }
+            other => format!("{other:?}").to_lowercase(),
+        };
+        let origin = tenants.inplace_origin[i].map_or(String::new(), |e| format!(", in place of entry {e}"));
+        tracing::info!("entry {i}: {} bytes on {}, {place}{origin}", entry.size_bytes, entry.device);
+    }
+    tracing::info!("{}", plan.report);
+}

@@ -1,0 +1,133 @@
+//! What the manual lets a user observe of each variable (D10, D11, D12, B28).
+
+use super::interpreter::run;
+use super::program::Program;
+use crate::memory::{Algorithm, EntryKind, PlanOptions, TriedRange};
+
+fn explicit(match_range: u32) -> PlanOptions {
+    PlanOptions { match_range: Some(match_range), ..PlanOptions::default() }
+}
+
+/// `relu(relu(x + 1))` on 1000 floats.
+fn relu_relu() -> Program {
+    let mut p = Program::default();
+    let x = p.entry(4000, EntryKind::External);
+    let plus = p.step(&[x], 4000, &[(0, 0)]);
+    let a = p.step(&[plus], 4000, &[(0, 0)]);
+    let b = p.step(&[a], 4000, &[(0, 0)]);
+    p.heads = vec![b];
+    p
+}
+
+#[test]
+fn d10_in_place_pairs_and_bytes() {
+    let p = relu_relu();
+    let on = p.plan(&PlanOptions::default());
+    let off = p.plan(&PlanOptions { enable_inplace: false, ..PlanOptions::default() });
+    // `x` is the caller's, so the first step takes memory of its own.
+    assert_eq!((on.report.n_inplace, on.report.bytes), (2, 4000));
+    // Without pairs each step needs input and output at once; reuse after release goes on.
+    assert_eq!((off.report.n_inplace, off.report.lower_bound_bytes), (0, 8000));
+    assert!(on.report.bytes < off.report.bytes);
+    assert_eq!(run(&p, Some(&on)), run(&p, Some(&off)));
+    // With a range of 0 too, nothing is shared at all.
+    let off = p.plan(&PlanOptions { enable_inplace: false, ..explicit(0) });
+    assert_eq!(off.report.bytes, 12_000);
+}
+
+/// A chain whose outputs have 1, 3, 9 and 27 units of 4 bytes.
+fn powers_of_three() -> Program {
+    let mut p = Program::default();
+    let mut last = p.entry(4, EntryKind::External);
+    for units in [1, 3, 9, 27] {
+        last = p.step(&[last], 4 * units, &[]);
+    }
+    p.heads = vec![last];
+    p
+}
+
+#[test]
+fn d11_sweeps_and_reports_every_range() {
+    let p = powers_of_three();
+    let report = p.plan(&explicit(16)).report;
+    let ranges: Vec<u32> = report.tried.iter().map(|t| t.match_range).collect();
+    assert_eq!(ranges, [1, 2, 4, 8, 16]);
+    // By hand: a storage is free two steps after it was made, when the request is 9 times as large. Ranges below 9 make
+    // all four; 16 lets 9 take the storage of 1 (grown), and 27 that of 3.
+    let bytes: Vec<usize> = report.tried.iter().map(|t| t.bytes).collect();
+    assert_eq!(bytes, [160, 160, 160, 160, 144]);
+    assert_eq!((report.algorithm, report.bytes), (Algorithm::Pool { match_range: 16 }, 144));
+    assert_eq!(p.plan(&explicit(0)).report.tried, [TriedRange { match_range: 0, bytes: 160 }]);
+    assert!(p.plan(&explicit(1)).report.bytes >= p.plan(&explicit(16)).report.bytes);
+    // The first of equals wins.
+    assert_eq!(p.plan(&explicit(8)).report.algorithm, Algorithm::Pool { match_range: 1 });
+    // A value that is no power of two is tried too.
+    let ranges: Vec<u32> = p.plan(&explicit(10)).report.tried.iter().map(|t| t.match_range).collect();
+    assert_eq!(ranges, [1, 2, 4, 8, 10]);
+}
+
+#[test]
+fn b28_off_tries_one_range() {
+    let p = powers_of_three();
+    let tried = |auto_search| p.plan(&PlanOptions { auto_search, ..explicit(16) }).report.tried.len();
+    assert_eq!((tried(true), tried(false)), (5, 1));
+    let report = p.plan(&PlanOptions { auto_search: false, ..PlanOptions::default() }).report;
+    assert_eq!(report.tried.len(), 1);
+}
+
+#[test]
+fn unset_takes_the_smallest_of_all() {
+    let report = powers_of_three().plan(&PlanOptions::default()).report;
+    // 9 and 27 live together: 36 units, which offsets reach (aligned to 64 bytes, 27 units are 108 and end at 128).
+    assert_eq!(report.lower_bound_bytes, 144);
+    assert_eq!(report.bytes, 144);
+    assert_eq!(report.offset_bytes, Some(128 + 36));
+    assert!(powers_of_three().plan(&explicit(16)).report.offset_bytes.is_none());
+}
+
+/// Two branches of four steps from one source, joined.
+fn two_branches() -> Program {
+    let mut p = Program::default();
+    let x = p.entry(64, EntryKind::External);
+    let source = p.step(&[x], 64, &[]);
+    let mut ends = [source, source];
+    for _ in 0..4 {
+        for end in &mut ends {
+            *end = p.step(&[*end], 64, &[]);
+        }
+    }
+    let joined = p.step(&ends, 64, &[]);
+    p.heads = vec![joined];
+    p
+}
+
+#[test]
+fn d12_colours_keep_branches_apart() {
+    let p = two_branches();
+    let plan = |num_colours| p.plan(&PlanOptions { num_colours, ..PlanOptions::default() });
+    let (one, two) = (plan(1), plan(2));
+    let branch = |plan: &crate::MemoryPlan, which: usize| -> Vec<_> {
+        (0..4).map(|i| plan.storage(p.steps[1 + 2 * i + which].outputs[0]).unwrap()).collect()
+    };
+    let shares = |plan: &crate::MemoryPlan| branch(plan, 0).iter().any(|s| branch(plan, 1).contains(s));
+    let pool_one = p.plan(&PlanOptions { num_colours: 1, ..explicit(16) });
+    assert!(shares(&pool_one) && !shares(&two));
+    assert!(two.report.bytes > pool_one.report.bytes && two.report.bytes > one.report.bytes);
+    assert_eq!((pool_one.report.n_colours, two.report.n_colours), (1, 2));
+    // Values of 1 and below are one colour; the caller caps the value with the number of workers.
+    assert_eq!(plan(0), plan(1));
+}
+
+#[test]
+fn d12_bounds_the_number_of_workspaces() {
+    let mut p = two_branches();
+    p.steps.iter_mut().for_each(|s| s.scratch_bytes = 1000);
+    let workspaces = |num_colours| {
+        let plan = p.plan(&PlanOptions { num_colours, ..explicit(16) });
+        let mut ids: Vec<_> = plan.scratch.iter().flatten().collect();
+        ids.sort();
+        ids.dedup();
+        ids.len()
+    };
+    assert_eq!((workspaces(1), workspaces(2)), (1, 2));
+}

@@ -1,0 +1,140 @@
+//! Runs a program on real bytes, twice: every entry in memory of its own, and in the plan's memory with every byte
+//! poisoned as soon as nobody needs it. Each step's outputs depend on every byte it reads, so one wrong byte shows.
+
+use super::program::Program;
+use crate::EntryId;
+use crate::memory::{MemoryPlan, Placement};
+use mxrs_types::Device;
+
+const POISON: u8 = 0xA5;
+
+/// What running observed: a digest of each step's inputs, and the heads' bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Observed {
+    digests: Vec<u64>,
+    heads: Vec<Vec<u8>>,
+}
+
+/// Where entries are: their own buffers, or ranges of arenas.
+struct Memory<'a> {
+    own: Vec<Vec<u8>>,
+    arenas: Vec<(Device, Vec<u8>)>,
+    plan: Option<&'a MemoryPlan>,
+}
+
+impl Memory<'_> {
+    fn slice(&mut self, device: Device, offset: usize, len: usize) -> &mut [u8] {
+        let arena = self.arenas.iter_mut().find(|(d, _)| *d == device).expect("arena of the device");
+        &mut arena.1[offset..offset + len]
+    }
+
+    /// Bytes of an entry; none for an entry nobody reads.
+    fn of(&mut self, program: &Program, entry: EntryId) -> &mut [u8] {
+        let described = program.entries[entry.index()];
+        match self.plan.map(|p| p.placements[entry.index()]) {
+            Some(Placement::Storage(id)) => {
+                let storage = self.plan.map(|p| p.storages[id.index()]).expect("a plan");
+                assert_eq!(storage.device, described.device, "P4");
+                assert!(storage.size_bytes >= described.size_bytes, "P3");
+                self.slice(storage.device, storage.offset_bytes, described.size_bytes)
+            }
+            Some(Placement::Unreferenced) => &mut [],
+            _ => &mut self.own[entry.index()],
+        }
+    }
+}
+
+fn digest(seed: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(seed ^ 0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn fill(bytes: &mut [u8], mut seed: u64) {
+    for b in bytes {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *b = (seed >> 56) as u8;
+    }
+}
+
+/// Runs the program; with a plan, in the plan's memory.
+pub fn run(program: &Program, plan: Option<&MemoryPlan>) -> Observed {
+    let lifetimes = program.lifetimes();
+    let mut memory = Memory {
+        own: program.entries.iter().map(|e| vec![0; e.size_bytes]).collect(),
+        arenas: plan.map_or(Vec::new(), |p| p.arenas.iter().map(|(d, n)| (*d, vec![POISON; *n])).collect()),
+        plan,
+    };
+    let mut digests = Vec::new();
+    for (s, step) in program.steps.iter().enumerate() {
+        let inplace: Vec<usize> = plan
+            .map_or(Vec::new(), |p| p.inplace.iter().filter(|pair| pair.step == s).map(|pair| pair.output).collect());
+        // The worst a kernel may do first: write its scratch and every output that is nobody's input.
+        if let Some((plan, id)) = plan.and_then(|p| p.scratch[s].map(|id| (p, id))) {
+            let storage = plan.storages[id.index()];
+            assert!(storage.size_bytes >= step.scratch_bytes, "P3");
+            memory.slice(storage.device, storage.offset_bytes, step.scratch_bytes).fill(!POISON);
+        }
+        for (o, output) in step.outputs.iter().enumerate() {
+            if !inplace.contains(&o) {
+                memory.of(program, *output).fill(POISON);
+            }
+        }
+        let mut seen = s as u64;
+        for (i, input) in step.inputs.iter().enumerate() {
+            if !step.ignored_inputs.contains(&i) {
+                seen = digest(seen, memory.of(program, *input));
+            }
+        }
+        digests.push(seen);
+        // Identities first: they read, the others overwrite.
+        let mut written: Vec<(usize, Vec<u8>)> = Vec::new();
+        for (o, output) in step.outputs.iter().enumerate() {
+            let copied = step.identity.iter().find(|(_, to)| *to == o);
+            let len = program.entries[output.index()].size_bytes;
+            let bytes = match copied {
+                Some((i, _)) => memory.of(program, step.inputs[*i]).to_vec(),
+                None => {
+                    let mut bytes = vec![0; len];
+                    fill(&mut bytes, seen ^ (o as u64) << 7);
+                    bytes
+                }
+            };
+            written.push((o, bytes));
+        }
+        for (o, bytes) in written {
+            let to = memory.of(program, step.outputs[o]);
+            if !to.is_empty() {
+                to.copy_from_slice(&bytes);
+            }
+        }
+        if let Some(plan) = plan {
+            poison_the_dead(program, plan, &lifetimes, s, &mut memory);
+        }
+    }
+    let heads = program.heads.iter().map(|h| memory.of(program, *h).to_vec()).collect();
+    Observed { digests, heads }
+}
+
+/// Overwrites every arena byte that no living entry owns after step `s`.
+fn poison_the_dead(
+    program: &Program,
+    plan: &MemoryPlan,
+    lifetimes: &[Option<(usize, usize)>],
+    s: usize,
+    memory: &mut Memory<'_>,
+) {
+    let mut alive: Vec<(Device, usize, usize)> = Vec::new();
+    for (e, life) in lifetimes.iter().enumerate() {
+        if let (Some((made, last)), Placement::Storage(id)) = (life, plan.placements[e])
+            && *made <= s
+            && *last > s
+        {
+            let storage = plan.storages[id.index()];
+            alive.push((storage.device, storage.offset_bytes, program.entries[e].size_bytes));
+        }
+    }
+    for (device, bytes) in &mut memory.arenas {
+        let mut keep = vec![false; bytes.len()];
+        alive.iter().filter(|(d, _, _)| d == device).for_each(|(_, at, len)| keep[*at..at + len].fill(true));
+        bytes.iter_mut().zip(keep).filter(|(_, keep)| !keep).for_each(|(b, _)| *b = POISON);
+    }
+}

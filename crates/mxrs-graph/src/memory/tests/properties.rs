@@ -1,0 +1,129 @@
+//! P1 to P9 on random programs.
+
+use super::interpreter::run;
+use super::program::{Program, all_options, programs};
+use crate::memory::{EntryKind, MemoryPlan, Placement};
+use proptest::prelude::*;
+
+/// Device text, start and end in its arena.
+type Range = (String, usize, usize);
+
+/// Byte range of a placed entry: device text, start, end.
+fn range(program: &Program, plan: &MemoryPlan, e: usize) -> Option<Range> {
+    let Placement::Storage(id) = plan.placements[e] else { return None };
+    let storage = plan.storages[id.index()];
+    let start = storage.offset_bytes;
+    Some((storage.device.to_string(), start, start + program.entries[e].size_bytes))
+}
+
+/// The chain of each entry: entries joined by in-place pairs have one number.
+fn chains(program: &Program, plan: &MemoryPlan) -> Vec<usize> {
+    let mut chain: Vec<usize> = (0..program.entries.len()).collect();
+    for pair in &plan.inplace {
+        let step = &program.steps[pair.step];
+        chain[step.outputs[pair.output].index()] = chain[step.inputs[pair.input].index()];
+    }
+    chain
+}
+
+fn check_sharing(program: &Program, plan: &MemoryPlan) {
+    let lifetimes = program.lifetimes();
+    let chain = chains(program, plan);
+    let placed: Vec<(usize, Range, (usize, usize))> = (0..program.entries.len())
+        .filter_map(|e| Some((e, range(program, plan, e)?, lifetimes[e]?)))
+        .filter(|(_, r, _)| r.1 < r.2)
+        .collect();
+    for (i, (a, place_a, life_a)) in placed.iter().enumerate() {
+        for (b, place_b, life_b) in &placed[i + 1..] {
+            let shares = place_a.0 == place_b.0 && place_a.1 < place_b.2 && place_b.1 < place_a.2;
+            let together = life_a.0 <= life_b.1 && life_b.0 <= life_a.1;
+            assert!(!(shares && together) || chain[*a] == chain[*b], "P1: entries {a} and {b}");
+        }
+    }
+    for pair in plan.inplace.iter().filter(|p| !p.is_identity) {
+        let step = &program.steps[pair.step];
+        let output = step.outputs[pair.output].index();
+        for (e, _, life) in &placed {
+            let is_older = *e != output && chain[*e] == chain[output] && life.0 < pair.step;
+            assert!(!is_older || life.1 <= pair.step, "P5: entry {e} is read after step {}", pair.step);
+        }
+    }
+}
+
+/// Most bytes alive at one step, by looking at every step.
+fn peak_live(program: &Program, plan: &MemoryPlan) -> usize {
+    let lifetimes = program.lifetimes();
+    let chain = chains(program, plan);
+    let mut devices: Vec<_> = program.entries.iter().map(|e| e.device).collect();
+    devices.dedup();
+    devices.sort_by_key(|d| d.to_string());
+    devices.dedup();
+    let mut sum = 0;
+    for device in devices {
+        let mut peak = 0;
+        for s in 0..=program.steps.len() {
+            let mut alive: Vec<(usize, usize)> = Vec::new();
+            for e in 0..program.entries.len() {
+                if let (Some(life), Placement::Storage(_)) = (lifetimes[e], plan.placements[e])
+                    && life.0 <= s
+                    && life.1 >= s
+                    && program.entries[e].device == device
+                {
+                    alive.push((chain[e], program.entries[e].size_bytes));
+                }
+            }
+            alive.sort_unstable();
+            alive.dedup();
+            let scratch = program.steps.get(s).map_or(0, |step| {
+                let id = plan.scratch[s].filter(|id| plan.storages[id.index()].device == device);
+                id.map_or(0, |_| step.scratch_bytes)
+            });
+            peak = peak.max(alive.iter().map(|(_, bytes)| bytes).sum::<usize>() + scratch);
+        }
+        sum += peak;
+    }
+    sum
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn p1_to_p9_hold(program in programs(60)) {
+        let plain = run(&program, None);
+        for options in all_options() {
+            let plan = program.plan(&options);
+            check_sharing(&program, &plan);
+            for (entry, placement) in program.entries.iter().zip(&plan.placements) {
+                // P2.
+                let is_planned = matches!(placement, Placement::Storage(_) | Placement::Unreferenced);
+                prop_assert_eq!(is_planned, entry.kind == EntryKind::Planned);
+            }
+            for (lifetime, placement) in program.lifetimes().iter().zip(&plan.placements) {
+                prop_assert!(lifetime.is_none() || *placement != Placement::Unreferenced);
+            }
+            // P6.
+            prop_assert_eq!(&program.plan(&options), &plan);
+            // P7 (P3 and P4 are asserted inside).
+            prop_assert_eq!(&run(&program, Some(&plan)), &plain, "P7 with {:?}", options);
+            // P8, P9.
+            let report = &plan.report;
+            prop_assert!(report.bytes <= report.unshared_bytes, "P8 {}", report);
+            prop_assert!(report.lower_bound_bytes <= report.bytes, "P9 {}", report);
+            prop_assert_eq!(report.lower_bound_bytes, peak_live(&program, &plan), "{:?}", options);
+            prop_assert_eq!(report.n_inplace, plan.inplace.len());
+            prop_assert!(options.enable_inplace || plan.inplace.is_empty());
+            let arenas: usize = plan.arenas.iter().map(|(_, bytes)| bytes).sum();
+            prop_assert!(arenas >= report.bytes);
+            prop_assert!(plan.storages.iter().all(|s| s.offset_bytes % 64 == 0));
+        }
+    }
+
+    #[test]
+    fn the_default_is_never_larger_than_any_setting(program in programs(40)) {
+        let least = program.plan(&all_options()[0]).report.bytes;
+        for options in all_options() {
+            prop_assert!(least <= program.plan(&options).report.bytes || !options.enable_inplace);
+        }
+    }
+}

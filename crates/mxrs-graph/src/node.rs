@@ -1,0 +1,85 @@
+//! One node: a variable or an operator call.
+
+use crate::{Entry, Graph, NodeId};
+use mxrs_op::{Attrs, OpDef, OpParams};
+use std::sync::Arc;
+
+/// A variable (no operator) or a call of an operator.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The operator; `None` for a variable.
+    pub op: Option<Arc<OpDef>>,
+    /// Name, unique among variables.
+    pub name: String,
+    /// Attributes as text, as the file has them.
+    pub attrs: Attrs,
+    /// The attributes parsed; `None` for a variable.
+    pub params: Option<OpParams>,
+    /// Inputs in the operator's order, auxiliary states last.
+    pub inputs: Vec<Entry>,
+    /// Nodes that must run before, though no data flows.
+    pub control_deps: Vec<NodeId>,
+    /// Graphs inside control-flow operators; kept, not interpreted here.
+    pub subgraphs: Vec<Arc<Graph>>,
+    /// Number of outputs, hidden ones included; 1 for a variable.
+    pub n_outputs: usize,
+    /// Number of outputs a user sees.
+    pub n_visible: usize,
+}
+
+impl Node {
+    /// A variable.
+    pub(crate) fn variable(name: String, attrs: Attrs) -> Self {
+        Self {
+            op: None,
+            name,
+            attrs,
+            params: None,
+            inputs: Vec::new(),
+            control_deps: Vec::new(),
+            subgraphs: Vec::new(),
+            n_outputs: 1,
+            n_visible: 1,
+        }
+    }
+
+    /// Whether this is a variable.
+    pub fn is_variable(&self) -> bool {
+        self.op.is_none()
+    }
+
+    /// Operator and parameters, unless this is a variable.
+    pub fn call(&self) -> Option<(&Arc<OpDef>, &OpParams)> {
+        Some((self.op.as_ref()?, self.params.as_ref()?))
+    }
+
+    /// The operator's name; `null` for a variable, as in files.
+    pub fn op_name(&self) -> &'static str {
+        self.op.as_ref().map_or("null", |op| op.name)
+    }
+
+    /// Number of inputs that are arguments; the rest are auxiliary states.
+    pub fn n_arguments(&self) -> usize {
+        self.inputs.len() - self.op.as_ref().map_or(0, |op| op.n_aux.min(self.inputs.len()))
+    }
+
+    /// Whether input `index` is an auxiliary state.
+    pub fn is_aux_input(&self, index: usize) -> bool {
+        index >= self.n_arguments()
+    }
+
+    /// Name of output `index`: the variable's own, `<node>_output`, `<node>_<suffix>` or `<node>_output<index>`.
+    pub fn output_name(&self, index: usize) -> String {
+        output_name(self.op.as_deref(), &self.name, index, self.n_outputs)
+    }
+}
+
+/// MXNet's name of an output.
+pub(crate) fn output_name(op: Option<&OpDef>, name: &str, index: usize, n_outputs: usize) -> String {
+    let Some(op) = op else { return name.into() };
+    match op.output_names.get(index) {
+        Some(suffix) if op.output_names.len() >= n_outputs => format!("{name}_{suffix}"),
+        _ if n_outputs == 1 => format!("{name}_output"),
+        _ => format!("{name}_output{index}"),
+    }
+}

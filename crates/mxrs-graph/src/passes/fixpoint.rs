@@ -1,0 +1,165 @@
+//! Attribute inference as a fixpoint: a worklist of calls whose surroundings have changed.
+//!
+//! Every call is visited once, then again whenever something it touches was learnt. What a call says is merged into
+//! what is known, never written over it, so knowledge only grows: the loop ends, and the result does not depend on the
+//! order of visits as long as the operators' functions are monotone.
+
+use crate::{EntryId, Graph, NodeId};
+use mxrs_op::{OpDef, OpParams};
+use mxrs_types::{Error, ErrorKind, Result};
+use std::collections::VecDeque;
+use std::fmt::Display;
+
+/// Something inferred per entry.
+pub(super) trait Attribute: Clone {
+    /// Word for messages: `shape`, `dtype`.
+    const WHAT: &'static str;
+    /// Whether nothing is left to learn.
+    fn is_known(&self) -> bool;
+    /// Adds what `other` knows; whether anything was learnt, or `Err` when they disagree.
+    #[allow(clippy::result_unit_err)]
+    fn learn(&mut self, other: &Self) -> Result<bool, ()>;
+    /// Text for messages.
+    fn text(&self) -> String;
+    /// Runs the operator's function.
+    fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()>;
+}
+
+/// What was inferred for every entry of a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inferred<T> {
+    pub(super) entries: Vec<T>,
+}
+
+impl<T> Inferred<T> {
+    /// What is known of an entry.
+    ///
+    /// # Panics
+    /// When the id is of another, larger graph.
+    pub fn entry(&self, id: EntryId) -> &T {
+        &self.entries[id.index()]
+    }
+
+    /// All entries, in id order.
+    pub fn entries(&self) -> &[T] {
+        &self.entries
+    }
+}
+
+/// Order of visits; the result does not depend on it, which a test shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Visits {
+    /// Earlier nodes first, newly dirty ones last.
+    Forward,
+    /// Later nodes first.
+    #[cfg(test)]
+    Backward,
+    /// The most recently dirtied first.
+    #[cfg(test)]
+    Newest,
+}
+
+/// Grows `entries` until no call has more to say.
+pub(super) fn run<T: Attribute>(graph: &Graph, entries: &mut [T], visits: Visits) -> Result<()> {
+    let calls = (0..graph.n_nodes()).map(NodeId::new).filter(|id| !graph.node(*id).is_variable());
+    let mut queue: VecDeque<NodeId> = calls.collect();
+    #[cfg(test)]
+    if visits != Visits::Forward {
+        queue.make_contiguous().reverse();
+    }
+    let mut is_queued = vec![false; graph.n_nodes()];
+    queue.iter().for_each(|id| is_queued[id.index()] = true);
+    let mut inputs: Vec<T> = Vec::new();
+    let mut outputs: Vec<T> = Vec::new();
+    while let Some(id) = queue.pop_front() {
+        is_queued[id.index()] = false;
+        let node = graph.node(id);
+        let Some((op, params)) = node.call() else { continue };
+        inputs.clear();
+        inputs.extend(graph.input_ids(id).map(|e| entries[e.index()].clone()));
+        outputs.clear();
+        outputs.extend(graph.output_ids(id).map(|e| entries[e.index()].clone()));
+        T::infer(op, params, &mut inputs, &mut outputs).map_err(|e| at_node(e, graph, id, entries))?;
+        let learnt = graph.input_ids(id).zip(&inputs).chain(graph.output_ids(id).zip(&outputs));
+        for (entry, found) in learnt {
+            let known = &mut entries[entry.index()];
+            match known.learn(found) {
+                Ok(false) => {}
+                Ok(true) => {
+                    let producer = graph.entry_at(entry).0;
+                    let touched = std::iter::once(producer).chain(graph.consumers(entry).iter().map(|(c, _)| *c));
+                    for other in touched {
+                        // The call itself is visited again too: its function may use what it has just said.
+                        if !graph.node(other).is_variable() && !std::mem::replace(&mut is_queued[other.index()], true) {
+                            push(&mut queue, other, visits);
+                        }
+                    }
+                }
+                Err(()) => {
+                    let conflict = conflict::<T>(graph, id, entry, &entries[entry.index()].text(), &found.text());
+                    return Err(at_node(conflict, graph, id, entries));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn push(queue: &mut VecDeque<NodeId>, id: NodeId, visits: Visits) {
+    match visits {
+        Visits::Forward => queue.push_back(id),
+        #[cfg(test)]
+        Visits::Backward => queue.push_back(id),
+        #[cfg(test)]
+        Visits::Newest => queue.push_front(id),
+    }
+}
+
+/// The error for an operator that contradicts what its neighbours say.
+fn conflict<T: Attribute>(graph: &Graph, id: NodeId, entry: EntryId, known: &str, found: &str) -> Error {
+    let (op, arg) = (graph.node(id).op_name(), graph.entry_name(entry));
+    if T::WHAT == "shape" { Error::shape(op, arg, found, known) } else { Error::dtype(op, arg, found, known) }
+}
+
+/// Adds the node and all it sees to an error.
+fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T]) -> Error {
+    let node = graph.node(id);
+    let list = |ids: &mut dyn Iterator<Item = EntryId>| {
+        ids.map(|e| format!("{} {}", graph.entry_name(e), entries[e.index()].text())).collect::<Vec<_>>().join(", ")
+    };
+    let inputs = list(&mut graph.input_ids(id));
+    let outputs = list(&mut graph.output_ids(id));
+    error.context(format!(
+        "inferring {}s of node `{}` ({}): inputs {inputs}; outputs {outputs}",
+        T::WHAT,
+        node.name,
+        node.op_name()
+    ))
+}
+
+/// Checks that every entry is known; else names the variables that are not, or the nodes when all variables are.
+pub(super) fn require_known<T: Attribute>(graph: &Graph, entries: &[T]) -> Result<()> {
+    let is_unknown = |id: NodeId| graph.output_ids(id).any(|e| !entries[e.index()].is_known());
+    let name = |id: NodeId| graph.node(id).name.clone();
+    let mut names: Vec<String> = graph.variables().iter().copied().filter(|id| is_unknown(*id)).map(name).collect();
+    if names.is_empty() {
+        names = (0..graph.n_nodes()).map(NodeId::new).filter(|id| is_unknown(*id)).map(name).collect();
+    }
+    if names.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::Unresolved { names, what: T::WHAT })) }
+}
+
+/// Entry of the variable a value was given for.
+pub(super) fn given_entry(graph: &Graph, name: &str, value: impl Display) -> Result<EntryId> {
+    match graph.find(name).filter(|id| graph.node(*id).is_variable()) {
+        Some(id) => Ok(graph.output_id(id, 0)),
+        None => {
+            let known: Vec<&str> = graph.variables().iter().take(20).map(|id| graph.node(*id).name.as_str()).collect();
+            let more = if graph.variables().len() > known.len() { ", …" } else { "" };
+            Err(Error::invalid(
+                "name of an input",
+                format!("`{name}` (with {value})"),
+                format!("one of {}{more}", known.join(", ")),
+            ))
+        }
+    }
+}

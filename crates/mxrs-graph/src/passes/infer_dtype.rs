@@ -1,0 +1,101 @@
+//! Element type inference.
+
+use super::fixpoint::{Attribute, Inferred, Visits, given_entry, require_known, run};
+use crate::Graph;
+use mxrs_op::{OpDef, OpParams};
+use mxrs_types::{DType, Error, ErrorKind, Result};
+
+impl Attribute for Option<DType> {
+    const WHAT: &'static str = "dtype";
+
+    fn is_known(&self) -> bool {
+        self.is_some()
+    }
+    fn learn(&mut self, other: &Self) -> Result<bool, ()> {
+        match (*self, *other) {
+            (Some(a), Some(b)) if a != b => Err(()),
+            (None, Some(_)) => {
+                *self = *other;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+    fn text(&self) -> String {
+        self.map_or("?".into(), |d| d.name().into())
+    }
+    fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()> {
+        op.infer_dtypes(params, inputs, outputs)
+    }
+}
+
+/// Infers the element type of every entry from the types given for variables and from `__dtype__` attributes (numeric
+/// flags; a given type wins). Where that leaves variables open and `default` is given, the first open one takes the
+/// default and inference goes on, until all are known.
+///
+/// # Errors
+/// A name that is no variable; an unknown `__dtype__`; a contradiction, naming the node and all its types.
+pub fn infer_dtypes<'a>(
+    graph: &Graph,
+    given: impl IntoIterator<Item = (&'a str, DType)>,
+    default: Option<DType>,
+) -> Result<Inferred<Option<DType>>> {
+    infer_dtypes_by(graph, given, default, Visits::Forward)
+}
+
+pub(super) fn infer_dtypes_by<'a>(
+    graph: &Graph,
+    given: impl IntoIterator<Item = (&'a str, DType)>,
+    default: Option<DType>,
+    visits: Visits,
+) -> Result<Inferred<Option<DType>>> {
+    let mut entries: Vec<Option<DType>> = vec![None; graph.n_entries()];
+    for (name, dtype) in given {
+        entries[given_entry(graph, name, dtype.name())?.index()] = Some(dtype);
+    }
+    for id in graph.variables() {
+        let node = graph.node(*id);
+        let known = &mut entries[graph.output_id(*id, 0).index()];
+        if let (Some(text), None) = (node.attrs.get("__dtype__"), *known) {
+            *known = parse_dtype(&node.name, text)?;
+        }
+    }
+    run(graph, &mut entries, visits)?;
+    if let Some(default) = default {
+        for id in graph.variables() {
+            let entry = graph.output_id(*id, 0).index();
+            if entries[entry].is_none() {
+                entries[entry] = Some(default);
+                run(graph, &mut entries, visits)?;
+            }
+        }
+    }
+    Ok(Inferred { entries })
+}
+
+/// Reads a `__dtype__` flag; -1 means unknown.
+fn parse_dtype(variable: &str, text: &str) -> Result<Option<DType>> {
+    let flag: Option<i32> = text.trim().parse().ok();
+    match flag {
+        Some(-1) => Ok(None),
+        flag => flag.and_then(DType::from_flag).map(Some).ok_or_else(|| {
+            Error::new(ErrorKind::Attribute {
+                op: format!("variable `{variable}`"),
+                name: "__dtype__".into(),
+                expected: "a type flag such as 0 (float32)".into(),
+                got: format!("\"{}\"", text.chars().take(80).collect::<String>()),
+            })
+        }),
+    }
+}
+
+impl Inferred<Option<DType>> {
+    /// The type of every entry, in id order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unresolved`] naming the variables whose type is not known (or the nodes, when all variables are).
+    pub fn complete(&self, graph: &Graph) -> Result<Vec<DType>> {
+        require_known(graph, &self.entries)?;
+        Ok(self.entries.iter().copied().flatten().collect())
+    }
+}

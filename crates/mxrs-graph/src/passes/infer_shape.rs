@@ -1,0 +1,102 @@
+//! Shape inference.
+
+use super::fixpoint::{Attribute, Inferred, Visits, given_entry, require_known, run};
+use crate::{EntryId, Graph};
+use mxrs_op::param::{Field, ShapeAttr};
+use mxrs_op::{OpDef, OpParams};
+use mxrs_types::{Error, ErrorKind, PartialShape, Result, ResultExt, Shape};
+
+impl Attribute for PartialShape {
+    const WHAT: &'static str = "shape";
+
+    fn is_known(&self) -> bool {
+        self.is_known()
+    }
+    fn learn(&mut self, other: &Self) -> Result<bool, ()> {
+        self.merge(other)
+    }
+    fn text(&self) -> String {
+        self.to_string()
+    }
+    fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()> {
+        op.infer_shapes(params, inputs, outputs)
+    }
+}
+
+/// Infers the shape of every entry from the shapes given for variables and from `__shape__` attributes (where 0, or
+/// only -1 in graphs with NumPy shapes, means unknown). A given shape wins over the attribute. What cannot be known
+/// stays partial; [`Inferred::complete`] turns that into an error.
+///
+/// # Errors
+/// A name that is no variable; an unreadable `__shape__`; a contradiction, naming the node and all its shapes.
+pub fn infer_shapes<'a>(
+    graph: &Graph,
+    given: impl IntoIterator<Item = (&'a str, PartialShape)>,
+) -> Result<Inferred<PartialShape>> {
+    infer_shapes_by(graph, given, Visits::Forward)
+}
+
+pub(super) fn infer_shapes_by<'a>(
+    graph: &Graph,
+    given: impl IntoIterator<Item = (&'a str, PartialShape)>,
+    visits: Visits,
+) -> Result<Inferred<PartialShape>> {
+    let mut entries = vec![PartialShape::unknown(); graph.n_entries()];
+    for (name, shape) in given {
+        let entry = given_entry(graph, name, &shape)?;
+        entries[entry.index()] = shape;
+    }
+    for id in graph.variables() {
+        let node = graph.node(*id);
+        let known = &mut entries[graph.output_id(*id, 0).index()];
+        if let (Some(text), false) = (node.attrs.get("__shape__"), known.is_known()) {
+            let declared = parse_shape(text, graph.is_np_shape())
+                .context(|| format!("reading `__shape__` of variable `{}`", node.name))?;
+            // The caller may override sizes; only what the caller left open is taken from the attribute.
+            if known.merge(&declared).is_err()
+                && let (Some(mine), Some(theirs)) = (known.dims(), declared.dims())
+                && mine.len() == theirs.len()
+            {
+                *known = PartialShape::new(mine.iter().zip(theirs).map(|(a, b)| a.or(*b)));
+            }
+        }
+    }
+    run(graph, &mut entries, visits)?;
+    Ok(Inferred { entries })
+}
+
+/// Reads a `__shape__` text.
+fn parse_shape(text: &str, is_np_shape: bool) -> Result<PartialShape> {
+    let wrong = |expected: String| {
+        let got = format!("\"{}\"", text.chars().take(80).collect::<String>());
+        Error::new(ErrorKind::Attribute { op: "variable".into(), name: "__shape__".into(), expected, got })
+    };
+    if text.trim() == "None" {
+        return Ok(PartialShape::unknown());
+    }
+    let dims = ShapeAttr::parse(text).map_err(wrong)?;
+    if dims.is_empty() && !is_np_shape {
+        return Ok(PartialShape::unknown());
+    }
+    if dims.len() > Shape::MAX_NDIM || dims.iter().any(|d| *d < -1) {
+        return Err(wrong(format!("at most {} sizes, none below -1", Shape::MAX_NDIM)));
+    }
+    let is_unknown = |d: i64| d == -1 || (d == 0 && !is_np_shape);
+    Ok(PartialShape::new(dims.iter().map(|&d| if is_unknown(d) { None } else { usize::try_from(d).ok() })))
+}
+
+impl Inferred<PartialShape> {
+    /// The shape of every entry, in id order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unresolved`] naming the variables whose shape is not known (or the nodes, when all variables are).
+    pub fn complete(&self, graph: &Graph) -> Result<Vec<Shape>> {
+        require_known(graph, &self.entries)?;
+        Ok(self.entries.iter().filter_map(PartialShape::known).collect())
+    }
+
+    /// The shape of one entry, when known.
+    pub fn known(&self, id: EntryId) -> Option<Shape> {
+        self.entry(id).known()
+    }
+}

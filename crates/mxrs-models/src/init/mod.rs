@@ -1,0 +1,157 @@
+//! Initialisers: what a parameter starts with.
+//!
+//! A variable's own `__init__` decides; else the end of its name does: weights take the initialiser the caller chose,
+//! biases and means start at 0, scales and variances at 1. Every variable has a random stream of its own, made of the
+//! seed and its name, so neither order nor number of the others changes its values.
+
+mod fill;
+mod parse;
+
+use fill::Stream;
+use mxrs_types::{Error, Result, Shape};
+
+/// Uniform or normal, for [`Initializer::Xavier`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RandomKind {
+    /// Uniform in `[-scale, scale)`.
+    Uniform,
+    /// Normal with standard deviation `scale`.
+    Gaussian,
+}
+
+/// Which fan [`Initializer::Xavier`] divides by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactorKind {
+    /// Mean of both.
+    Avg,
+    /// Inputs of one output: `shape[1]` times the kernel.
+    In,
+    /// Outputs of one input: `shape[0]` times the kernel.
+    Out,
+}
+
+/// How a parameter is filled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Initializer {
+    /// All 0.
+    Zero,
+    /// All 1.
+    One,
+    /// All `value`.
+    Constant {
+        /// The value.
+        value: f32,
+    },
+    /// Uniform in `[-scale, scale)`.
+    Uniform {
+        /// Half width.
+        scale: f32,
+    },
+    /// Normal around 0.
+    Normal {
+        /// Standard deviation.
+        sigma: f32,
+    },
+    /// Scale `sqrt(magnitude / fan)`. Glorot and Bengio, 2010; with `Gaussian`, `In` and magnitude 2 that of He et al.
+    Xavier {
+        /// Distribution.
+        rnd_type: RandomKind,
+        /// Fan.
+        factor_type: FactorKind,
+        /// Numerator.
+        magnitude: f32,
+    },
+}
+
+impl Initializer {
+    /// Uniform Xavier over the mean fan, with this magnitude.
+    pub fn xavier(magnitude: f32) -> Self {
+        Self::Xavier { rnd_type: RandomKind::Uniform, factor_type: FactorKind::Avg, magnitude }
+    }
+
+    /// Fills the variable `name` whose `__init__` text is `init`: `out` has the elements of `shape`, row-major.
+    ///
+    /// # Errors
+    /// An unreadable `__init__`; a name that says nothing about what it is; a weight with fewer than two axes under
+    /// Xavier; an `out` of another length.
+    pub fn fill(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64, out: &mut [f32]) -> Result<()> {
+        if out.len() != shape.n_elements() {
+            let what = format!("initialiser of `{name}`: elements");
+            return Err(Error::invalid(what, out.len(), shape.n_elements().to_string()));
+        }
+        let own = match init {
+            Some(text) => parse::parse(name, text)?,
+            None => self.by_name(name)?,
+        };
+        let mut stream = Stream::new(seed, name);
+        match own {
+            Self::Zero => out.fill(0.0),
+            Self::One => out.fill(1.0),
+            Self::Constant { value } => out.fill(value),
+            Self::Uniform { scale } => stream.uniform(scale, out),
+            Self::Normal { sigma } => stream.normal(sigma, out),
+            Self::Xavier { rnd_type, factor_type, magnitude } => {
+                let scale = (magnitude / fan(name, shape, factor_type)?).sqrt();
+                match rnd_type {
+                    RandomKind::Uniform => stream.uniform(scale, out),
+                    RandomKind::Gaussian => stream.normal(scale, out),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Self::fill`], into a new vector.
+    ///
+    /// # Errors
+    /// As [`Self::fill`].
+    pub fn values(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64) -> Result<Vec<f32>> {
+        let mut out = vec![0.0; shape.n_elements()];
+        self.fill(name, init, shape, seed, &mut out)?;
+        Ok(out)
+    }
+
+    /// What the end of a name asks for.
+    fn by_name(self, name: &str) -> Result<Self> {
+        const ENDINGS: [(&str, Option<Initializer>); 10] = [
+            ("weight", None),
+            ("bias", Some(Initializer::Zero)),
+            ("gamma", Some(Initializer::One)),
+            ("beta", Some(Initializer::Zero)),
+            ("min", Some(Initializer::Zero)),
+            ("max", Some(Initializer::One)),
+            ("moving_mean", Some(Initializer::Zero)),
+            ("moving_var", Some(Initializer::One)),
+            ("moving_inv_var", Some(Initializer::Zero)),
+            ("moving_avg", Some(Initializer::Zero)),
+        ];
+        match ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
+            Some((_, fixed)) => Ok(fixed.unwrap_or(self)),
+            None => {
+                let endings: Vec<&str> = ENDINGS.iter().map(|(e, _)| *e).collect();
+                Err(Error::invalid(
+                    "initialiser by name",
+                    format!("variable `{name}`"),
+                    format!("a name ending in {}, or an `__init__` attribute", endings.join(", ")),
+                ))
+            }
+        }
+    }
+}
+
+/// The fan a Xavier scale is divided by.
+fn fan(name: &str, shape: &Shape, kind: FactorKind) -> Result<f32> {
+    if shape.ndim() < 2 {
+        return Err(Error::shape("xavier", name, "at least 2 axes", shape.to_string()));
+    }
+    let kernel: usize = shape[2..].iter().product();
+    let (fan_in, fan_out) = ((shape[1] * kernel) as f32, (shape[0] * kernel) as f32);
+    Ok(match kind {
+        FactorKind::Avg => (fan_in + fan_out) / 2.0,
+        FactorKind::In => fan_in,
+        FactorKind::Out => fan_out,
+    })
+}
+
+#[cfg(test)]
+mod tests;

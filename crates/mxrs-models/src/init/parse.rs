@@ -1,0 +1,78 @@
+//! The `__init__` attribute: `["xavier", {"magnitude": 3}]`.
+
+use super::{FactorKind, Initializer, RandomKind};
+use mxrs_types::{Error, ErrorKind, Result};
+use serde_json::{Map, Value};
+
+/// Reads the text of variable `name`; initialisers are those of MXNet, names in any case.
+pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
+    let wrong = |expected: &str| {
+        Error::new(ErrorKind::Attribute {
+            op: format!("variable `{name}`"),
+            name: "__init__".into(),
+            expected: expected.into(),
+            got: text.chars().take(120).collect(),
+        })
+    };
+    let shape = "JSON such as [\"zero\", {}]";
+    let value: Value = serde_json::from_str(text).map_err(|_| wrong(shape))?;
+    let Some([Value::String(kind), Value::Object(args)]) = value.as_array().map(Vec::as_slice) else {
+        return Err(wrong(shape));
+    };
+    let number = |key: &str, default: f32| match args.get(key) {
+        None => Ok(default),
+        Some(v) => v.as_f64().map(|v| v as f32).ok_or_else(|| wrong(&format!("a number for {key}"))),
+    };
+    let allow = |keys: &[&str]| match args.keys().find(|k| !keys.contains(&k.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(wrong(&format!("arguments among [{}], without {key}", keys.join(", ")))),
+    };
+    match kind.to_lowercase().as_str() {
+        "zero" | "zeros" => allow(&[]).map(|()| Initializer::Zero),
+        "one" | "ones" => allow(&[]).map(|()| Initializer::One),
+        "constant" => {
+            allow(&["value"])?;
+            Ok(Initializer::Constant { value: number("value", 0.0)? })
+        }
+        "uniform" => {
+            allow(&["scale"])?;
+            Ok(Initializer::Uniform { scale: number("scale", 0.07)? })
+        }
+        "normal" => {
+            allow(&["sigma"])?;
+            Ok(Initializer::Normal { sigma: number("sigma", 0.01)? })
+        }
+        "xavier" => {
+            allow(&["rnd_type", "factor_type", "magnitude"])?;
+            let rnd_type = match word(args, "rnd_type", "uniform") {
+                Some("uniform") => RandomKind::Uniform,
+                Some("gaussian") => RandomKind::Gaussian,
+                _ => return Err(wrong("rnd_type uniform or gaussian")),
+            };
+            let factor_type = factor(args).ok_or_else(|| wrong("factor_type avg, in or out"))?;
+            Ok(Initializer::Xavier { rnd_type, factor_type, magnitude: number("magnitude", 3.0)? })
+        }
+        "msraprelu" => {
+            allow(&["factor_type", "slope"])?;
+            let slope = number("slope", 0.25)?;
+            let factor_type = factor(args).ok_or_else(|| wrong("factor_type avg, in or out"))?;
+            let magnitude = 2.0 / (1.0 + slope * slope);
+            Ok(Initializer::Xavier { rnd_type: RandomKind::Gaussian, factor_type, magnitude })
+        }
+        _ => Err(wrong("zero, one, constant, uniform, normal, xavier or msraprelu")),
+    }
+}
+
+/// A text argument; `None` when it is something else.
+fn word<'a>(args: &'a Map<String, Value>, key: &str, default: &'a str) -> Option<&'a str> {
+    args.get(key).map_or(Some(default), Value::as_str)
+}
+
+fn factor(args: &Map<String, Value>) -> Option<FactorKind> {
+    match word(args, "factor_type", "avg")? {
+        "avg" => Some(FactorKind::Avg),
+        "in" => Some(FactorKind::In),
+        "out" => Some(FactorKind::Out),
+        _ => None,
+    }
+}

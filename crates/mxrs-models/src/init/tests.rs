@@ -1,0 +1,100 @@
+//! Initialisers against their definitions.
+
+use super::{FactorKind, Initializer, RandomKind};
+use mxrs_types::Shape;
+
+/// Mean, variance and largest magnitude.
+fn moments(values: &[f32]) -> (f64, f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
+    let variance = values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / n;
+    (mean, variance, values.iter().fold(0.0, |m, v| m.max(f64::from(v.abs()))))
+}
+
+#[test]
+fn distributions_have_the_defined_moments() {
+    let shape = Shape::from([64, 32, 5, 5]);
+    let n = shape.n_elements() as f64;
+    let values = |init: Initializer| init.values("w_weight", None, &shape, 7).unwrap();
+    // Fans by hand: in 32 * 25 = 800, out 64 * 25 = 1600, mean 1200.
+    let xavier = |rnd_type, factor_type| Initializer::Xavier { rnd_type, factor_type, magnitude: 3.0 };
+    let uniform = |scale: f64| scale * scale / 3.0;
+    let cases = [
+        (Initializer::Uniform { scale: 0.07 }, uniform(0.07), Some(0.07)),
+        (Initializer::Normal { sigma: 0.01 }, 1e-4, None),
+        (Initializer::xavier(2.0), uniform((2.0f64 / 1200.0).sqrt()), Some((2.0f64 / 1200.0).sqrt())),
+        (xavier(RandomKind::Uniform, FactorKind::In), 1.0 / 800.0, Some((3.0f64 / 800.0).sqrt())),
+        (xavier(RandomKind::Gaussian, FactorKind::Out), 3.0 / 1600.0, None),
+    ];
+    for (init, variance, bound) in cases {
+        let (mean, got, largest) = moments(&values(init));
+        // Four standard errors: of the mean, and of the variance of a normal (a uniform's is smaller).
+        assert!(mean.abs() < 4.0 * (variance / n).sqrt(), "{init:?}: mean {mean}");
+        assert!((got / variance - 1.0).abs() < 4.0 * (2.0 / n).sqrt(), "{init:?}: variance {got}, not {variance}");
+        match bound {
+            Some(bound) => assert!(largest <= bound * 1.000_001 && largest > bound * 0.999, "{init:?}: {largest}"),
+            // Among 51200 normal numbers the largest is beyond 3 and below 6.5 standard deviations.
+            None => assert!((3.0..6.5).contains(&(largest / variance.sqrt())), "{init:?}: {largest}"),
+        }
+    }
+}
+
+#[test]
+fn streams_depend_on_seed_and_name_only() {
+    let shape = Shape::from([4, 3]);
+    let init = Initializer::Uniform { scale: 1.0 };
+    let values = |name: &str, seed| init.values(name, None, &shape, seed).unwrap();
+    assert_eq!(values("a_weight", 1), values("a_weight", 1));
+    assert_ne!(values("a_weight", 1), values("a_weight", 2));
+    assert_ne!(values("a_weight", 1), values("b_weight", 1));
+}
+
+#[test]
+fn names_and_attributes_choose() {
+    let shape = Shape::from([3]);
+    let init = Initializer::xavier(2.0);
+    let values = |name: &str, own: Option<&str>| init.values(name, own, &shape, 0).map(|v| v[0]);
+    for (name, value) in [
+        ("fc_bias", 0.0),
+        ("bn_gamma", 1.0),
+        ("bn_beta", 0.0),
+        ("bn_moving_mean", 0.0),
+        ("bn_moving_var", 1.0),
+        ("q_min", 0.0),
+        ("q_max", 1.0),
+    ] {
+        assert_eq!(values(name, None), Ok(value), "{name}");
+    }
+    // The variable's own attribute works whatever its name.
+    assert_eq!(values("p_gamma", Some("[\"Constant\", {\"value\": 0.25}]")), Ok(0.25));
+    assert_eq!(values("anything", Some("[\"one\", {}]")), Ok(1.0));
+    assert!(values("softmax_label", None).unwrap_err().to_string().contains("`softmax_label`"));
+    // A weight needs two axes.
+    assert!(values("fc_weight", None).unwrap_err().to_string().contains("`fc_weight`: got (3,)"));
+    assert!(init.fill("fc_bias", None, &shape, 0, &mut [0.0; 2]).is_err());
+}
+
+#[test]
+fn attributes_are_read_or_refused() {
+    let parse = |text: &str| super::parse::parse("v", text);
+    let (gaussian, fan_in) = (RandomKind::Gaussian, FactorKind::In);
+    let text = "[\"xavier\", {\"rnd_type\": \"gaussian\", \"factor_type\": \"in\", \"magnitude\": 2.34}]";
+    let expected = Initializer::Xavier { rnd_type: gaussian, factor_type: fan_in, magnitude: 2.34 };
+    assert_eq!(parse(text), Ok(expected));
+    assert_eq!(parse("[\"Xavier\", {}]"), Ok(Initializer::xavier(3.0)));
+    assert_eq!(parse("[\"uniform\", {}]"), Ok(Initializer::Uniform { scale: 0.07 }));
+    assert_eq!(parse("[\"normal\", {\"sigma\": 2}]"), Ok(Initializer::Normal { sigma: 2.0 }));
+    let msra = Initializer::Xavier { rnd_type: gaussian, factor_type: FactorKind::Avg, magnitude: 2.0 / 1.0625 };
+    assert_eq!(parse("[\"msraprelu\", {}]"), Ok(msra));
+    for bad in [
+        "zero",
+        "[\"zero\"]",
+        "[\"nothing\", {}]",
+        "[\"zero\", {\"value\": 1}]",
+        "[\"normal\", {\"sigma\": \"x\"}]",
+        "[\"xavier\", {\"rnd_type\": \"round\"}]",
+        "[\"xavier\", {\"factor_type\": 3}]",
+    ] {
+        assert!(parse(bad).unwrap_err().to_string().contains("variable `v`"), "{bad}");
+    }
+}

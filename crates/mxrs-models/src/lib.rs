@@ -1,0 +1,38 @@
+//! The benchmark networks as symbols, one file each, and initialisers for their parameters.
+//!
+//! The networks are those of MXNet 1.9.1's image-classification example: the same nodes, names, attributes and order, so
+//! that its checkpoints load and its symbol files compare equal. This crate knows no file format, no array and no
+//! executor: an initialiser fills a slice.
+//!
+//! ```
+//! use mxrs_models::{Initializer, ModelOptions, model};
+//! use mxrs_types::Shape;
+//!
+//! let lenet = model("lenet", &ModelOptions { n_classes: 10, ..ModelOptions::default() })?;
+//! assert_eq!(lenet.symbol.outputs(), ["softmax_output"]);
+//! assert_eq!(lenet.image, [1, 28, 28]);
+//!
+//! let xavier = Initializer::xavier(2.0);
+//! let weights = xavier.values("convolution0_weight", None, &Shape::from([20, 1, 5, 5]), 42)?;
+//! assert_eq!(weights.len(), 500);
+//! # Ok::<(), mxrs_types::Error>(())
+//! ```
+//!
+//! Read next: `lenet.rs` for a small network, `resnet.rs` for a large one, `registry.rs` for all names.
+
+mod alexnet;
+mod inception_bn;
+mod inception_v3;
+mod init;
+mod lenet;
+mod mlp;
+mod mobilenet;
+mod net;
+mod registry;
+mod residual;
+mod resnet;
+mod resnet_v1;
+mod vgg;
+
+pub use init::{FactorKind, Initializer, RandomKind};
+pub use registry::{BENCHMARK_NETWORKS, Family, Model, ModelOptions, families, model, networks};

@@ -1,0 +1,116 @@
+//! All networks by name.
+
+use crate::{alexnet, inception_bn, inception_v3, lenet, mlp, mobilenet, residual, resnet, resnet_v1, vgg};
+use mxrs_graph::Symbol;
+use mxrs_types::{DType, Error, Result, ResultExt};
+
+/// What may be chosen of a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelOptions {
+    /// Number of classes.
+    pub n_classes: usize,
+    /// Channels, height and width of an image; the family's own size when absent.
+    pub image: Option<[usize; 3]>,
+    /// Depth, for families that have several; part of the name otherwise (`resnet-50`).
+    pub n_layers: Option<usize>,
+    /// Batch normalisation in `vgg`.
+    pub batch_norm: bool,
+    /// Element type the network computes in; the classifier's output is `F32` always.
+    pub dtype: DType,
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self { n_classes: 1000, image: None, n_layers: None, batch_norm: false, dtype: DType::F32 }
+    }
+}
+
+/// A network family.
+pub struct Family {
+    /// Name, to which a depth may be added.
+    pub name: &'static str,
+    /// Other spellings.
+    pub aliases: &'static [&'static str],
+    /// Depths for images of the family's size; empty when there is only one.
+    pub layers: &'static [usize],
+    /// Channels, height and width it is meant for.
+    pub image: [usize; 3],
+    build: fn(&ModelOptions) -> Result<Symbol>,
+}
+
+/// A network, ready to bind: input `data` of shape `[batch, image...]`, label `softmax_label` of shape `[batch]`, output
+/// `softmax_output` of shape `[batch, n_classes]`.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Name as asked for.
+    pub name: String,
+    /// The network.
+    pub symbol: Symbol,
+    /// Channels, height and width of an image.
+    pub image: [usize; 3],
+}
+
+const LARGE: [usize; 3] = [3, 224, 224];
+const DIGIT: [usize; 3] = [1, 28, 28];
+
+static FAMILIES: [Family; 9] = [
+    Family { name: "alexnet", aliases: &[], layers: &[], image: LARGE, build: alexnet::build },
+    Family { name: "vgg", aliases: &[], layers: vgg::LAYERS, image: LARGE, build: vgg::build },
+    Family {
+        name: "resnetv1",
+        aliases: &["resnet-v1"],
+        layers: residual::LAYERS,
+        image: LARGE,
+        build: resnet_v1::build,
+    },
+    Family { name: "resnet", aliases: &[], layers: residual::LAYERS, image: LARGE, build: resnet::build },
+    Family { name: "inception-bn", aliases: &[], layers: &[], image: LARGE, build: inception_bn::build },
+    Family { name: "inception-v3", aliases: &[], layers: &[], image: [3, 299, 299], build: inception_v3::build },
+    Family { name: "mobilenet", aliases: &[], layers: &[], image: LARGE, build: mobilenet::build },
+    Family { name: "lenet", aliases: &[], layers: &[], image: DIGIT, build: lenet::build },
+    Family { name: "mlp", aliases: &[], layers: &[], image: DIGIT, build: mlp::build },
+];
+
+/// Networks of MXNet's inference benchmark that are built here, in its order.
+pub const BENCHMARK_NETWORKS: [&str; 8] =
+    ["alexnet", "vgg-16", "resnetv1-50", "resnet-50", "resnet-152", "inception-bn", "inception-v3", "mobilenet"];
+
+/// All families.
+pub fn families() -> &'static [Family] {
+    &FAMILIES
+}
+
+/// Every network name with the image size it is meant for.
+pub fn networks() -> Vec<(String, [usize; 3])> {
+    let mut all = Vec::new();
+    for family in &FAMILIES {
+        if family.layers.is_empty() {
+            all.push((family.name.to_string(), family.image));
+        }
+        all.extend(family.layers.iter().map(|n| (format!("{}-{n}", family.name), family.image)));
+    }
+    all
+}
+
+/// Builds a network by name: a family, or a family and its depth (`resnet-50`, `vgg-16`).
+///
+/// # Errors
+/// An unknown name, or options the network does not have.
+pub fn model(name: &str, options: &ModelOptions) -> Result<Model> {
+    let is_named = |family: &&Family, name: &str| family.name == name || family.aliases.contains(&name);
+    let whole = FAMILIES.iter().find(|f| is_named(f, name)).map(|f| (f, options.n_layers));
+    let with_depth = || {
+        let (family, depth) = name.rsplit_once('-')?;
+        let depth = depth.parse().ok()?;
+        let family = FAMILIES.iter().find(|f| is_named(f, family) && !f.layers.is_empty())?;
+        Some((family, Some(depth)))
+    };
+    let (family, n_layers) = whole.or_else(with_depth).ok_or_else(|| {
+        let known: Vec<String> = networks().into_iter().map(|(n, _)| n).collect();
+        Error::invalid("network", format!("`{name}`"), format!("one of {}", known.join(", ")))
+    })?;
+    let image = options.image.unwrap_or(family.image);
+    let options = ModelOptions { image: Some(image), n_layers, ..options.clone() };
+    let symbol = (family.build)(&options).context(|| format!("building network `{name}`"))?;
+    Ok(Model { name: name.into(), symbol, image })
+}

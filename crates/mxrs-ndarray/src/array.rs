@@ -1,0 +1,294 @@
+//! The array handle.
+
+use crate::{ArrayContext, Element};
+use mxrs_engine::{Engine, Var};
+use mxrs_storage::{Block, Storage, Tag};
+use mxrs_types::{DType, Device, Error, Result, Shape};
+use std::fmt;
+use std::sync::Arc;
+
+/// A block and the variable that orders its users. Dropping the last handle deletes the variable, which frees the
+/// block after every pending use.
+struct Chunk {
+    block: Option<Block>,
+    var: Var,
+    engine: Engine,
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        if let Some(block) = self.block.take() {
+            // After engine shutdown the block is freed here and now: `delete_var` runs or drops the closure.
+            self.engine.delete_var(self.var.clone(), move || drop(block));
+        }
+    }
+}
+
+/// A dense array handle: cheap to clone, `Send` and `Sync`; clones and views share storage.
+#[derive(Clone)]
+pub struct NdArray {
+    chunk: Arc<Chunk>,
+    shape: Shape,
+    dtype: DType,
+    device: Device,
+    offset_bytes: usize,
+}
+
+impl NdArray {
+    /// An array with undefined content (zeros the first time memory comes from the system).
+    ///
+    /// # Errors
+    /// Out of memory, or a size that does not fit.
+    pub fn empty(
+        context: &ArrayContext,
+        shape: impl Into<Shape>,
+        dtype: DType,
+        device: Device,
+        name: impl Into<String>,
+    ) -> Result<Self> {
+        let shape = shape.into();
+        let size_bytes = shape.checked_size_bytes(dtype)?;
+        let block = Self::allocate(context.storage(), device, size_bytes, name.into())?;
+        let engine = context.engine().clone();
+        let chunk = Chunk { block: Some(block), var: engine.new_var(), engine };
+        Ok(Self { chunk: Arc::new(chunk), shape, dtype, device, offset_bytes: 0 })
+    }
+
+    fn allocate(storage: &Storage, device: Device, size_bytes: usize, name: String) -> Result<Block> {
+        storage.allocate(device, size_bytes, Tag::new(name))
+    }
+
+    /// An array of zeros in CPU memory.
+    ///
+    /// # Errors
+    /// As [`Self::empty`].
+    pub fn zeros(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType) -> Result<Self> {
+        let array = Self::empty(context, shape, dtype, Device::cpu(0), "zeros")?;
+        // SAFETY: the array was just made; no other handle exists and no task was pushed.
+        unsafe { array.bytes_mut() }.fill(0);
+        Ok(array)
+    }
+
+    /// An array of these elements in CPU memory.
+    ///
+    /// # Errors
+    /// A length that is not the shape's, or as [`Self::empty`].
+    pub fn from_slice<T: Element>(context: &ArrayContext, shape: impl Into<Shape>, elements: &[T]) -> Result<Self> {
+        Self::from_bytes(context, shape, T::DTYPE, bytemuck::cast_slice(elements))
+    }
+
+    /// An array of these bytes (row-major, native endian) in CPU memory.
+    ///
+    /// # Errors
+    /// A length that is not the shape's, or as [`Self::empty`].
+    pub fn from_bytes(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType, bytes: &[u8]) -> Result<Self> {
+        let array = Self::empty(context, shape, dtype, Device::cpu(0), "from_bytes")?;
+        array.check_len(bytes.len())?;
+        // SAFETY: the array was just made; no other handle exists and no task was pushed.
+        unsafe { array.bytes_mut() }.copy_from_slice(bytes);
+        Ok(array)
+    }
+
+    fn check_len(&self, len_bytes: usize) -> Result<()> {
+        if len_bytes == self.size_bytes() {
+            return Ok(());
+        }
+        let expected = format!("{} bytes for {} {}", self.size_bytes(), self.dtype, self.shape);
+        Err(Error::invalid("array content", format!("{len_bytes} bytes"), expected))
+    }
+
+    fn check_dtype<T: Element>(&self) -> Result<()> {
+        if T::DTYPE == self.dtype {
+            return Ok(());
+        }
+        Err(Error::invalid("element type", T::DTYPE, format!("{} of the array", self.dtype)))
+    }
+
+    /// Sizes of the axes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Where the memory is.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Bytes of this view.
+    pub fn size_bytes(&self) -> usize {
+        self.shape.n_elements() * self.dtype.size_of()
+    }
+
+    /// The variable that orders readers and writers of the storage; views share it.
+    pub fn var(&self) -> &Var {
+        &self.chunk.var
+    }
+
+    /// The engine this array was made with.
+    pub fn engine(&self) -> &Engine {
+        &self.chunk.engine
+    }
+
+    /// Whether two handles share storage.
+    pub fn shares_storage(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.chunk, &other.chunk)
+    }
+
+    /// Start of this view's memory. Reading or writing it is only sound inside an engine task that reads or writes
+    /// [`Self::var`], on a host device.
+    pub fn as_ptr(&self) -> *mut u8 {
+        let base = self.chunk.block.as_ref().map_or(std::ptr::null_mut(), Block::as_ptr);
+        base.wrapping_add(self.offset_bytes)
+    }
+
+    /// # Safety
+    /// No writer runs while the slice lives.
+    unsafe fn bytes(&self) -> &[u8] {
+        if self.size_bytes() == 0 {
+            return &[];
+        }
+        // SAFETY: the view lies inside the block (checked when the view was made), the block lives as long as `self`,
+        // and the caller excludes writers.
+        unsafe { std::slice::from_raw_parts(self.as_ptr(), self.size_bytes()) }
+    }
+
+    /// # Safety
+    /// Nobody else reads or writes while the slice lives.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn bytes_mut(&self) -> &mut [u8] {
+        if self.size_bytes() == 0 {
+            return &mut [];
+        }
+        // SAFETY: as in `bytes`; the caller excludes every other user.
+        unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.size_bytes()) }
+    }
+
+    /// Runs `f` over the bytes as an engine task that reads them, and waits for it.
+    ///
+    /// # Errors
+    /// The deferred error of whoever should have written the array; `NotBuilt` for device memory.
+    pub fn read_bytes<R: Send + 'static>(&self, f: impl FnOnce(&[u8]) -> R + Send + 'static) -> Result<R> {
+        self.check_host()?;
+        self.chunk.engine.wait_to_read(&self.chunk.var)?;
+        // Waiting alone would leave a window in which another thread's writer starts; the read is a task of its own.
+        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+        let view = self.clone();
+        self.chunk.engine.task("read_bytes").read(&self.chunk.var).device(Device::cpu(0)).push(move |_| {
+            // SAFETY: this task holds the variable for reading, so no writer runs.
+            let result = f(unsafe { view.bytes() });
+            // The receiver waits below; a closed channel only means that it gave up.
+            drop(sender.send(result));
+            Ok(())
+        })?;
+        receiver.recv().or_else(|_| {
+            // The task was skipped because a failure arrived between the wait and the push.
+            self.chunk.engine.wait_to_read(&self.chunk.var)?;
+            Err(Error::invalid("read", "a skipped task", "an array whose producer succeeded"))
+        })
+    }
+
+    /// The elements, after pending writes.
+    ///
+    /// # Errors
+    /// A deferred error, a wrong element type, or device memory.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.check_dtype::<T>()?;
+        self.read_bytes(|bytes| bytemuck::pod_collect_to_vec(bytes))
+    }
+
+    /// Overwrites the elements, after every pending use; returns once they are stored.
+    ///
+    /// # Errors
+    /// A wrong length or element type, a deferred error, or device memory.
+    pub fn copy_from<T: Element>(&self, elements: &[T]) -> Result<()> {
+        self.check_dtype::<T>()?;
+        self.copy_from_bytes(bytemuck::cast_slice(elements))
+    }
+
+    /// As [`Self::copy_from`], from row-major bytes.
+    ///
+    /// # Errors
+    /// As [`Self::copy_from`].
+    pub fn copy_from_bytes(&self, bytes: &[u8]) -> Result<()> {
+        self.check_len(bytes.len())?;
+        self.check_host()?;
+        let owned: Box<[u8]> = bytes.into();
+        let view = self.clone();
+        self.chunk.engine.task("copy_from").write(&self.chunk.var).device(Device::cpu(0)).push(move |_| {
+            // SAFETY: this task holds the variable for writing, so nobody else uses the memory.
+            unsafe { view.bytes_mut() }.copy_from_slice(&owned);
+            Ok(())
+        })?;
+        self.chunk.engine.wait_to_read(&self.chunk.var)
+    }
+
+    /// Waits for pending writes.
+    ///
+    /// # Errors
+    /// The deferred error of a failed writer.
+    pub fn wait_to_read(&self) -> Result<()> {
+        self.chunk.engine.wait_to_read(&self.chunk.var)
+    }
+
+    fn check_host(&self) -> Result<()> {
+        if self.device.is_host() {
+            return Ok(());
+        }
+        Err(Error::not_built(format!("host access to {}", self.device), "copy the array to cpu(0) first"))
+    }
+
+    /// Rows `begin..end` of axis 0, sharing storage.
+    ///
+    /// # Errors
+    /// A scalar, or a range outside the axis.
+    pub fn slice(&self, begin: usize, end: usize) -> Result<Self> {
+        let Some(&n_rows) = self.shape.first() else {
+            return Err(Error::shape("slice", "data", "at least one axis", &self.shape));
+        };
+        if begin > end || end > n_rows {
+            return Err(Error::invalid("slice", format!("{begin}..{end}"), format!("a range within 0..{n_rows}")));
+        }
+        let mut shape = self.shape.clone();
+        shape.dims_mut()[0] = end - begin;
+        let row_bytes = self.shape[1..].iter().product::<usize>() * self.dtype.size_of();
+        Ok(Self { shape, offset_bytes: self.offset_bytes + begin * row_bytes, ..self.clone() })
+    }
+
+    /// Row `index` of axis 0 without that axis, sharing storage.
+    ///
+    /// # Errors
+    /// As [`Self::slice`].
+    pub fn at(&self, index: usize) -> Result<Self> {
+        let end = index.checked_add(1).ok_or_else(|| Error::invalid("at", index, "a row number"))?;
+        let row = self.slice(index, end)?;
+        let shape = Shape::from(&row.shape[1..]);
+        Ok(Self { shape, ..row })
+    }
+
+    /// The same elements in another shape, sharing storage.
+    ///
+    /// # Errors
+    /// A shape with another number of elements.
+    pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Self> {
+        let shape = shape.into();
+        if shape.checked_size_bytes(self.dtype)? != self.size_bytes() {
+            let expected = format!("{} elements as in {}", self.shape.n_elements(), self.shape);
+            return Err(Error::shape("reshape", "shape", expected, shape));
+        }
+        Ok(Self { shape, ..self.clone() })
+    }
+}
+
+impl fmt::Debug for NdArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<NdArray {} {} @{}>", self.dtype, self.shape, self.device)
+    }
+}
+
+#[cfg(test)]
+mod tests;

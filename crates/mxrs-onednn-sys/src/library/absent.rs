@@ -1,0 +1,18 @@
+//! There is no oneDNN in this build.
+
+use super::Version;
+use crate::sys::Table;
+use mxrs_types::{Error, Result};
+use std::path::Path;
+
+pub(crate) fn table() -> Option<&'static Table> {
+    None
+}
+
+pub(super) fn open(_: Option<&Path>) -> Result<Version> {
+    version()
+}
+
+pub(super) fn version() -> Result<Version> {
+    Err(Error::not_built("oneDNN", "built without it; turn on feature `static` or `dynamic` of mxrs-onednn-sys"))
+}

@@ -1,0 +1,53 @@
+//! Where oneDNN comes from: linked, loaded, or nowhere. One of three files, same functions.
+
+#[cfg(any(feature = "static", feature = "dynamic"))]
+mod query;
+mod version;
+
+#[cfg_attr(feature = "static", path = "linked.rs")]
+#[cfg_attr(all(feature = "dynamic", not(feature = "static")), path = "loaded.rs")]
+#[cfg_attr(not(any(feature = "static", feature = "dynamic")), path = "absent.rs")]
+mod source;
+
+use mxrs_types::Result;
+use std::path::Path;
+
+#[cfg(not(feature = "static"))]
+pub(crate) use source::table;
+pub use version::{CpuRuntime, Version};
+
+/// File that `dynamic` loads when no other is named; the system's loader searches for it.
+pub const DEFAULT_LIBRARY: &str = "libdnnl.so.3";
+
+/// Makes the library ready and says which one it is.
+///
+/// With feature `static` there is nothing to load, and `path` must be `None`. With `dynamic` the first successful call loads
+/// `path`, or [`DEFAULT_LIBRARY`], for the rest of the process; calls into [`crate::sys`] before that find no library.
+/// Loading runs the initialisers of that file: name only libraries you trust.
+///
+/// # Errors
+/// `NotBuilt` when neither feature is on. `Backend` when the file cannot be loaded or is not oneDNN 3. `InvalidValue` when
+/// `path` is given although the library is linked, or another file is loaded already.
+///
+/// ```
+/// match mxrs_onednn_sys::open(None) {
+///     Ok(version) => println!("oneDNN {version}"),
+///     Err(reason) => println!("no oneDNN: {reason}"),
+/// }
+/// ```
+pub fn open(path: Option<&Path>) -> Result<Version> {
+    source::open(path)
+}
+
+/// Version of the library, which is loaded if need be: `open(None)`, except that a library opened by path is accepted.
+///
+/// # Errors
+/// As [`open`].
+pub fn version() -> Result<Version> {
+    source::version()
+}
+
+/// Whether oneDNN can be used; [`version`] has the reason when not.
+pub fn is_available() -> bool {
+    version().is_ok()
+}

@@ -1,0 +1,55 @@
+//! Which oneDNN it is.
+
+use std::fmt;
+
+/// Version and thread runtime of a oneDNN library. Displays as `3.14.1 (THREADPOOL)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// First number; always 3.
+    pub major: u32,
+    /// Second number.
+    pub minor: u32,
+    /// Third number.
+    pub patch: u32,
+    /// Commit it was built from, or `N/A`.
+    pub hash: String,
+    /// How it runs work in parallel.
+    pub cpu_runtime: CpuRuntime,
+}
+
+/// Who owns the threads that oneDNN works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CpuRuntime {
+    /// Nobody: the library has no CPU part.
+    None,
+    /// Only the calling thread works.
+    Sequential,
+    /// A team of OpenMP's, which `OMP_NUM_THREADS` sizes.
+    OpenMp,
+    /// Intel TBB.
+    Tbb,
+    /// The caller: see [`crate::ThreadPool`].
+    ThreadPool,
+    /// One that this crate does not know, by its number in the C headers.
+    Other(u32),
+}
+
+impl fmt::Display for CpuRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("NONE"),
+            Self::Sequential => f.write_str("SEQ"),
+            Self::OpenMp => f.write_str("OMP"),
+            Self::Tbb => f.write_str("TBB"),
+            Self::ThreadPool => f.write_str("THREADPOOL"),
+            Self::Other(raw) => write!(f, "runtime {raw}"),
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{} ({})", self.major, self.minor, self.patch, self.cpu_runtime)
+    }
+}

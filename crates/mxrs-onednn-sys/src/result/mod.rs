@@ -1,0 +1,63 @@
+//! The C functions with statuses turned into errors.
+//!
+//! Every function of [`crate::sys`] that returns a status is here under its name without `dnnl_`, with the same arguments
+//! and the same contract. Functions that hand out a new object do so through their first argument; [`created`] makes that a
+//! return value:
+//!
+//! ```
+//! # fn main() -> mxrs_types::Result<()> {
+//! # if !mxrs_onednn_sys::is_available() { return Ok(()) }
+//! use mxrs_onednn_sys::{result, sys};
+//!
+//! // SAFETY: the out pointer is valid, and the engine is destroyed once.
+//! unsafe {
+//!     let engine = result::created(|out| result::engine_create(out, sys::dnnl_cpu, 0))?;
+//!     result::engine_destroy(engine)?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod calls;
+mod status;
+
+pub use calls::*;
+pub use status::check;
+
+use crate::{ThreadPoolHandle, sys};
+use mxrs_types::{Error, ErrorKind, Result};
+
+/// Runs `call` with a place for the object it creates and returns that object, never null.
+///
+/// # Errors
+/// What `call` returns, or `Backend` when it succeeds without creating anything.
+pub fn created<T>(call: impl FnOnce(*mut *mut T) -> Result<()>) -> Result<*mut T> {
+    let mut object = std::ptr::null_mut();
+    call(&raw mut object)?;
+    if object.is_null() {
+        let message = format!("a call succeeded but returned no {}", std::any::type_name::<T>());
+        return Err(Error::new(ErrorKind::Backend { backend: crate::BACKEND, message }));
+    }
+    Ok(object)
+}
+
+/// New stream of a CPU `engine` whose work runs on `pool`, or without one on the library's own threads. A stream without a
+/// pool on a library of the THREADPOOL runtime runs everything on the calling thread.
+///
+/// # Errors
+/// `Backend` when oneDNN refuses.
+///
+/// # Safety
+/// `engine` is alive. The stream is destroyed (`stream_destroy`) before `pool`.
+pub unsafe fn stream_on_pool(
+    engine: sys::dnnl_engine_t,
+    pool: Option<&ThreadPoolHandle>,
+) -> Result<sys::dnnl_stream_t> {
+    // SAFETY: the out pointer is valid; the rest is passed on to our caller.
+    created(|out| unsafe {
+        match pool {
+            Some(pool) => threadpool_interop_stream_create(out, engine, pool.as_ptr()),
+            None => stream_create(out, engine, sys::dnnl_stream_default_flags),
+        }
+    })
+}

@@ -1,0 +1,45 @@
+//! oneDNN's C interface as it is: types, constants and functions under their C names.
+//!
+//! Written from the headers of oneDNN 3.14 by `generate.py` and committed, so building needs no libclang. The same
+//! functions exist with every feature: linked with `static`, through a table with `dynamic`. Where there is no library, or
+//! a loaded one is too old to have a function, calls return `dnnl_unimplemented`, zero or null.
+
+// Names, grouping and missing docs are the C headers'; oneDNN's manual describes them.
+#![allow(non_camel_case_types, non_upper_case_globals, non_snake_case, missing_docs)]
+// Each function's contract is its page of that manual.
+#![allow(clippy::missing_safety_doc)]
+
+mod constants;
+mod functions;
+mod tags;
+mod types;
+
+#[cfg(feature = "static")]
+mod linked;
+#[cfg(not(feature = "static"))]
+mod table;
+
+pub use constants::*;
+#[cfg(feature = "static")]
+pub use linked::*;
+#[cfg(not(feature = "static"))]
+pub use table::*;
+pub use tags::*;
+pub use types::*;
+
+pub(crate) use functions::all_functions;
+
+// Macros of the headers that are no plain integers, which bindgen leaves out.
+
+/// Memory object without a buffer.
+pub const DNNL_MEMORY_NONE: *mut core::ffi::c_void = core::ptr::null_mut();
+/// Memory object whose buffer oneDNN allocates.
+pub const DNNL_MEMORY_ALLOCATE: *mut core::ffi::c_void = core::ptr::without_provenance_mut(usize::MAX);
+/// Dimension that is known at execution only.
+pub const DNNL_RUNTIME_DIM_VAL: dnnl_dim_t = i64::MIN;
+/// Size that is known at execution only.
+pub const DNNL_RUNTIME_SIZE_VAL: usize = DNNL_RUNTIME_DIM_VAL as usize;
+/// `int` parameter that is known at execution only.
+pub const DNNL_RUNTIME_S32_VAL: i32 = i32::MIN;
+/// `float` parameter that is known at execution only: one particular NaN.
+pub const DNNL_RUNTIME_F32_VAL: f32 = f32::from_bits(0x7fc0_00d0);

@@ -1,0 +1,156 @@
+//! The functions that the C++ pool of `cpp/threadpool.cpp` calls, and what they share.
+//!
+//! No panic crosses into C++: one raised by the caller's pool is kept in [`Shared`] until the handle is asked for it.
+
+use super::once_each::OnceEach;
+use crate::ThreadPool;
+use mxrs_types::{Error, ErrorKind, Result};
+use std::any::Any;
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Runs item `i` of `n` of a oneDNN work closure; never unwinds.
+type Body = unsafe extern "C" fn(closure: *mut c_void, i: c_int, n: c_int);
+
+unsafe extern "C" {
+    fn mxrs_threadpool_new(
+        ctx: *mut c_void,
+        n_threads: c_int,
+        in_parallel: unsafe extern "C" fn(*mut c_void) -> c_int,
+        parallel_for: unsafe extern "C" fn(*mut c_void, c_int, Body, *mut c_void),
+    ) -> *mut c_void;
+    fn mxrs_threadpool_delete(pool: *mut c_void);
+}
+
+/// Owner of the C++ object and of what it calls.
+pub(in crate::threadpool) struct Adapter {
+    object: NonNull<c_void>,
+    shared: Box<Shared>,
+}
+
+// SAFETY: the C++ object is immutable after construction, its functions may be called from any thread, and what they reach
+// is a `Shared`, which is `Send + Sync` itself.
+unsafe impl Send for Adapter {}
+// SAFETY: as above.
+unsafe impl Sync for Adapter {}
+
+impl Adapter {
+    pub(in crate::threadpool) fn new(pool: Arc<dyn ThreadPool>, n_threads: c_int) -> Result<Self> {
+        let shared = Box::new(Shared::new(pool));
+        let ctx = std::ptr::from_ref::<Shared>(&shared).cast_mut().cast();
+        // SAFETY: the constructor only stores its arguments; both functions accept exactly this context, which lives in a
+        // box beside the object and is freed after it.
+        let object = unsafe { mxrs_threadpool_new(ctx, n_threads, in_parallel, parallel_for) };
+        let Some(object) = NonNull::new(object) else {
+            let message = "no memory for the thread pool adapter".to_owned();
+            return Err(Error::new(ErrorKind::Backend { backend: crate::BACKEND, message }));
+        };
+        Ok(Self { object, shared })
+    }
+
+    pub(in crate::threadpool) fn as_ptr(&self) -> *mut c_void {
+        self.object.as_ptr()
+    }
+
+    /// The message of the first panic since the last call, if there was one.
+    pub(in crate::threadpool) fn take_panic(&self) -> Option<String> {
+        self.shared.take_panic()
+    }
+}
+
+impl Drop for Adapter {
+    fn drop(&mut self) {
+        // SAFETY: the object came from `mxrs_threadpool_new` and is not used again. Streams that still held it would be
+        // used through `unsafe` calls, whose contract is that the handle outlives them.
+        unsafe { mxrs_threadpool_delete(self.object.as_ptr()) }
+    }
+}
+
+/// What the C++ pool's context pointer points to.
+struct Shared {
+    pool: Arc<dyn ThreadPool>,
+    first_panic: Mutex<Option<String>>,
+}
+
+impl Shared {
+    fn new(pool: Arc<dyn ThreadPool>) -> Self {
+        Self { pool, first_panic: Mutex::new(None) }
+    }
+
+    fn take_panic(&self) -> Option<String> {
+        self.first_panic.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn keep_panic(&self, payload: &(dyn Any + Send)) {
+        let message = payload
+            .downcast_ref::<&str>()
+            .map(|s| (*s).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a payload that is no text".to_owned());
+        self.first_panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+    }
+
+    /// Runs all `n` items on the pool; where the pool leaves some out, on this thread.
+    fn run(&self, n: usize, item: &(dyn Fn(usize) + Sync)) {
+        let items = OnceEach::new(n);
+        let guarded = |i: usize| {
+            if items.claim(i) {
+                item(i);
+            }
+        };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.pool.parallel_for(n, &guarded))) {
+            self.keep_panic(&*payload);
+        }
+        if items.unclaimed() > 0 {
+            (0..n).for_each(guarded);
+        }
+    }
+}
+
+/// # Safety
+/// `ctx` is the [`Shared`] of a living [`Adapter`].
+unsafe extern "C" fn in_parallel(ctx: *mut c_void) -> c_int {
+    // SAFETY: the contract of this function; `Shared` is only ever read through shared references.
+    let shared = unsafe { &*ctx.cast::<Shared>() };
+    match catch_unwind(AssertUnwindSafe(|| shared.pool.in_parallel())) {
+        Ok(inside) => c_int::from(inside),
+        Err(payload) => {
+            shared.keep_panic(&*payload);
+            // Of the two answers the one after which oneDNN does not call the pool.
+            1
+        }
+    }
+}
+
+/// The work closure of one loop. oneDNN's closures may be called from several threads at once with different items.
+struct Closure {
+    body: Body,
+    data: *mut c_void,
+    n: c_int,
+}
+
+// SAFETY: the closure behind `data` is a `const std::function` that oneDNN made to be called from many threads, each with
+// its own item number; `OnceEach` sees to the latter.
+unsafe impl Sync for Closure {}
+
+impl Closure {
+    fn run(&self, i: usize) {
+        // SAFETY: `data` is the closure that came with `body` and outlives the loop; `i < n`, which fits a C int.
+        unsafe { (self.body)(self.data, i as c_int, self.n) }
+    }
+}
+
+/// # Safety
+/// `ctx` is the [`Shared`] of a living [`Adapter`]; `body` may be called with `data` and each item of `0..n` once, from any
+/// thread, until this returns.
+unsafe extern "C" fn parallel_for(ctx: *mut c_void, n: c_int, body: Body, data: *mut c_void) {
+    // SAFETY: as in `in_parallel`.
+    let shared = unsafe { &*ctx.cast::<Shared>() };
+    let closure = Closure { body, data, n };
+    shared.run(usize::try_from(n).unwrap_or(0), &|i| closure.run(i));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Lets each item of a loop through exactly once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Items in the word that needs no allocation.
+const IN_PLACE: usize = 64;
+
+/// Which items of `0..n` have been started.
+pub(super) struct OnceEach {
+    n: usize,
+    first: AtomicU64,
+    rest: Vec<AtomicU64>,
+}
+
+impl OnceEach {
+    pub(super) fn new(n: usize) -> Self {
+        let rest_words = n.saturating_sub(IN_PLACE).div_ceil(64);
+        Self { n, first: AtomicU64::new(0), rest: (0..rest_words).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// Whether the caller may run item `i`: true the first time it is asked for an item that exists, false otherwise.
+    pub(super) fn claim(&self, i: usize) -> bool {
+        if i >= self.n {
+            return false;
+        }
+        let word = if i < IN_PLACE { &self.first } else { &self.rest[(i - IN_PLACE) / 64] };
+        let bit = 1_u64 << (i % 64);
+        // Relaxed: the bit only decides who runs the item; what the item writes is published by the pool's own barrier.
+        word.fetch_or(bit, Ordering::Relaxed) & bit == 0
+    }
+
+    /// Items that nobody has claimed.
+    pub(super) fn unclaimed(&self) -> usize {
+        let claimed: u32 =
+            std::iter::once(&self.first).chain(&self.rest).map(|word| word.load(Ordering::Relaxed).count_ones()).sum();
+        self.n - claimed as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OnceEach;
+
+    #[test]
+    fn lets_each_item_through_once_across_word_borders() {
+        for n in [0, 1, 63, 64, 65, 128, 129, 1000] {
+            let items = OnceEach::new(n);
+            assert_eq!(items.unclaimed(), n);
+            for i in 0..n {
+                assert!(items.claim(i), "first claim of {i} of {n}");
+                assert!(!items.claim(i), "second claim of {i} of {n}");
+                assert_eq!(items.unclaimed(), n - i - 1);
+            }
+            assert!(!items.claim(n) && !items.claim(usize::MAX), "items beyond {n}");
+        }
+    }
+}

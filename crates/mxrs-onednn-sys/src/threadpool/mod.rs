@@ -1,0 +1,50 @@
+//! oneDNN's work on the caller's threads: the [`ThreadPool`] trait, and [`ThreadPoolHandle`], which shows one to oneDNN.
+//!
+//! Three things to know about oneDNN's THREADPOOL runtime:
+//!
+//! - Work runs in parallel only on a stream that was created with a pool ([`crate::result::stream_create`]).
+//! - How many threads a primitive is *planned* for is a property of the thread that creates it:
+//!   [`ThreadPoolHandle::set_max_concurrency`] must be called once on every thread that creates primitives. Without it
+//!   oneDNN plans for all cores of the machine.
+//! - A primitive may run on a pool of fewer threads than it was planned for, not of more: its scratch memory is too small
+//!   for that. Use one pool size per process.
+
+mod adapter;
+mod handle;
+
+pub use handle::ThreadPoolHandle;
+
+/// A team of threads that can run the items of a parallel loop.
+///
+/// An implementation that misbehaves gives slow or failing calls, never memory errors: the adapter lets every item run
+/// exactly once whatever the pool does.
+///
+/// ```
+/// /// Runs everything on the calling thread.
+/// struct Serial;
+///
+/// impl mxrs_onednn_sys::ThreadPool for Serial {
+///     fn n_threads(&self) -> usize {
+///         1
+///     }
+///     fn in_parallel(&self) -> bool {
+///         false
+///     }
+///     fn parallel_for(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {
+///         (0..n).for_each(body);
+///     }
+/// }
+/// ```
+pub trait ThreadPool: Send + Sync {
+    /// Number of threads that work on one loop, the caller included; at least 1, and always the same.
+    fn n_threads(&self) -> usize;
+
+    /// Whether the calling thread is running an item of this pool right now. oneDNN then runs nested loops in place.
+    fn in_parallel(&self) -> bool;
+
+    /// Calls `body(i)` once for each `i` in `0..n`, on any threads in any order, and returns when all calls have returned.
+    ///
+    /// `n` is most often [`n_threads`](Self::n_threads), one item per thread, so hand out items one by one. `n` may
+    /// also be smaller or larger. No item waits for another.
+    fn parallel_for(&self, n: usize, body: &(dyn Fn(usize) + Sync));
+}

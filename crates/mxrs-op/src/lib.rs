@@ -1,0 +1,53 @@
+//! What an operator and a backend are: [`OpDef`], its parameters, [`Kernel`], [`Backend`], [`OpSet`].
+//!
+//! An operator is declared once, as data: names, parameters with MXNet's own type texts, inference, reference
+//! kernel, samples. A backend adds faster kernels for calls it [supports](Backend::supports); it never adds another
+//! definition. This crate knows no concrete operator, no graph, no engine and no vendor library.
+//!
+//! ```
+//! use mxrs_op::{Attrs, OpDef, op_params};
+//!
+//! op_params! {
+//!     /// Parameters of a `scale` operator.
+//!     pub struct ScaleParams for "scale" {
+//!         /// Factor.
+//!         factor: f32 = 1.0,
+//!     }
+//! }
+//! let op = OpDef::new("scale").params::<ScaleParams>();
+//! let params = op.parse(&Attrs::from([("factor", "2.5")])).unwrap();
+//! assert_eq!(params.get::<ScaleParams>().factor, 2.5);
+//! assert!(op.parse(&Attrs::from([("factor", "two")])).is_err());
+//! ```
+//!
+//! Read next: `mxrs-ops`, where each file is one operator declared in these words.
+#![allow(unsafe_code)]
+// Kernels get raw memory that the executor has sized, aligned and protected by the engine; only `kernel.rs` here
+// turns it into slices, and its head states the contract.
+
+mod attrs;
+mod backend;
+mod call;
+pub mod elements;
+mod kernel;
+mod op_def;
+mod op_set;
+pub mod param;
+mod reference;
+mod sample;
+
+pub use attrs::{Attrs, is_annotation_key};
+pub use backend::{Backend, PlannedKernel, Support};
+pub use call::{OpCall, TensorDesc};
+pub use kernel::{Kernel, KernelArgs, RawTensor};
+pub use op_def::{Accuracy, InferDType, InferShape, InputNames, OpDef, OutputCount, View};
+pub use op_set::OpSet;
+pub use param::{OpParams, ParamSpec};
+pub use reference::{RefInput, RefOutput, ReferenceBackend, ReferenceFn};
+pub use sample::{Fill, Sample, SampleInput};
+
+#[doc(hidden)]
+pub mod macro_support {
+    pub use crate::param::{Field, ParamSpec, Parameters, missing};
+    pub use mxrs_types::Result;
+}

@@ -1,0 +1,302 @@
+//! An operator, declared as data.
+
+use crate::param::{NoParams, ParamSpec, Parameters};
+use crate::{Attrs, OpParams, ReferenceFn, Sample, is_annotation_key};
+use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
+use std::fmt;
+
+/// Shape inference in both directions: fills unknown inputs and outputs from what is known. Called repeatedly until
+/// nothing changes; must be monotone and report conflicts.
+pub type InferShape = fn(&OpParams, &mut [PartialShape], &mut [PartialShape]) -> Result<()>;
+
+/// Type inference in both directions, as [`InferShape`].
+pub type InferDType = fn(&OpParams, &mut [Option<DType>], &mut [Option<DType>]) -> Result<()>;
+
+/// Names of an operator's inputs, auxiliary states last.
+#[derive(Clone, Copy)]
+pub enum InputNames {
+    /// Always these.
+    Fixed(&'static [&'static str]),
+    /// These, as far as the parameters ask for them (`bias` unless `no_bias`).
+    ByParams {
+        /// All that can occur, as the C API lists them.
+        all: &'static [&'static str],
+        /// Those a call has.
+        chosen: fn(&OpParams) -> Vec<&'static str>,
+    },
+    /// `n` inputs called `<prefix>0`, `<prefix>1`, …; `n` is the parameter `key`.
+    Variable {
+        /// Name prefix of the single inputs (`arg`).
+        prefix: &'static str,
+        /// Argument name the C API lists for all of them (`data`, `args`).
+        listed: &'static str,
+        /// Parameter that holds the count (`num_args`).
+        key: &'static str,
+        /// Reads the count.
+        count: fn(&OpParams) -> usize,
+    },
+}
+
+/// Number of outputs.
+#[derive(Clone, Copy)]
+pub enum OutputCount {
+    /// Always so many.
+    Fixed(usize),
+    /// Depends on the parameters.
+    ByParams(fn(&OpParams) -> usize),
+}
+
+impl OutputCount {
+    /// The count for these parameters.
+    pub fn get(self, params: &OpParams) -> usize {
+        match self {
+            Self::Fixed(n) => n,
+            Self::ByParams(f) => f(params),
+        }
+    }
+}
+
+/// Operators whose output is their first input's memory, differently named or shaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Not a view.
+    No,
+    /// Same shape, any layout: `_copy`, and `Dropout` at inference.
+    Identity,
+    /// Same elements in row-major order: `Reshape`, `Flatten`.
+    Reshape,
+}
+
+/// How closely the kernels of an operator agree with its reference on floating-point data. The numbers that belong to
+/// each class and element type are in `mxrs-testkit`; integers always agree exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accuracy {
+    /// Bit for bit: data is moved, not computed.
+    Exact,
+    /// One or two roundings per element: sums, products, activations.
+    Elementwise,
+    /// A reduction of moderate length: pooling, normalisation, softmax.
+    Reduction,
+    /// Long sums of products: convolution, matrix product.
+    Product,
+    /// Special functions.
+    Special,
+}
+
+/// An operator: all that is true of it, declared once. Build it with [`OpDef::new`] and the chained setters.
+#[derive(Clone)]
+pub struct OpDef {
+    /// MXNet's canonical name.
+    pub name: &'static str,
+    /// Other names the loader accepts.
+    pub aliases: &'static [&'static str],
+    /// One line for tables.
+    pub summary: &'static str,
+    /// Parameters as the C API describes them.
+    pub param_specs: Vec<ParamSpec>,
+    /// Reads parameters from text; set by [`Self::params`]. Call [`Self::parse`], which also refuses unknown keys.
+    pub parse_with: fn(&Attrs) -> Result<OpParams>,
+    /// Inputs.
+    pub inputs: InputNames,
+    /// How many of the last inputs are auxiliary states, which the operator may write in training.
+    pub n_aux: usize,
+    /// All outputs, hidden ones included (what `node_row_ptr` counts).
+    pub n_outputs: OutputCount,
+    /// Outputs a user sees.
+    pub n_visible: OutputCount,
+    /// Suffixes of the outputs when there are several (`output`, `mean`, `var`).
+    pub output_names: &'static [&'static str],
+    /// Shape inference.
+    pub infer_shape: InferShape,
+    /// Type inference.
+    pub infer_dtype: InferDType,
+    /// Element types of the first input that kernels accept.
+    pub dtypes: &'static [DType],
+    /// Pairs `(input, output)` that may share memory.
+    pub inplace: &'static [(usize, usize)],
+    /// Whether the output is the first input itself.
+    pub view: fn(&OpParams, is_train: bool) -> View,
+    /// Values that special inputs start with when nobody gives them (`moving_var` `["one", {}]`): name, `__init__` text.
+    pub init_hints: &'static [(&'static str, &'static str)],
+    /// Inputs whose content the kernel never reads at inference (labels of loss heads).
+    pub ignored_at_inference: &'static [usize],
+    /// How closely kernels agree with the reference.
+    pub accuracy: Accuracy,
+    /// The slow, obviously right kernel; `None` for an operator that is listed but not built.
+    pub reference: Option<ReferenceFn>,
+    /// Example calls.
+    pub samples: fn() -> Vec<Sample>,
+}
+
+fn parse_as<P: Parameters>(attrs: &Attrs) -> Result<OpParams> {
+    P::parse(attrs).map(OpParams::new)
+}
+
+fn same_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let mut all = PartialShape::unknown();
+    for s in inputs.iter().chain(outputs.iter()) {
+        all.merge(s).map_err(|()| Error::shape("operator", "inputs and outputs", all.to_string(), s))?;
+    }
+    inputs.iter_mut().chain(outputs).for_each(|s| *s = all.clone());
+    Ok(())
+}
+
+fn same_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    let known = inputs.iter().chain(outputs.iter()).flatten().next().copied();
+    let Some(known) = known else { return Ok(()) };
+    for t in inputs.iter_mut().chain(outputs) {
+        match *t {
+            Some(other) if other != known => {
+                return Err(Error::dtype("operator", "inputs and outputs", known.name(), other.name()));
+            }
+            _ => *t = Some(known),
+        }
+    }
+    Ok(())
+}
+
+impl OpDef {
+    /// An operator with one input `data`, one output of the same shape and type, no parameters and no kernel.
+    pub fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            summary: "",
+            param_specs: Vec::new(),
+            parse_with: parse_as::<NoParams>,
+            inputs: InputNames::Fixed(&["data"]),
+            n_aux: 0,
+            n_outputs: OutputCount::Fixed(1),
+            n_visible: OutputCount::Fixed(1),
+            output_names: &["output"],
+            infer_shape: same_shape,
+            infer_dtype: same_dtype,
+            dtypes: &[DType::F32],
+            inplace: &[],
+            view: |_, _| View::No,
+            init_hints: &[],
+            ignored_at_inference: &[],
+            accuracy: Accuracy::Exact,
+            reference: None,
+            samples: Vec::new,
+        }
+    }
+
+    /// Sets the parameter struct.
+    #[must_use]
+    pub fn params<P: Parameters>(mut self) -> Self {
+        self.param_specs = P::specs();
+        self.parse_with = parse_as::<P>;
+        self
+    }
+
+    /// Reads the parameters from text; annotation keys (`__x__`) and the key that counts variable inputs pass.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Attribute`] for a key the operator does not have, or an unreadable text.
+    pub fn parse(&self, attrs: &Attrs) -> Result<OpParams> {
+        for (key, value) in attrs.iter() {
+            let is_known = self.param_specs.iter().any(|p| p.name == key) || self.variable_count_key() == Some(key);
+            if !is_annotation_key(key) && !is_known {
+                let known: Vec<&str> = self.param_specs.iter().map(|p| p.name).collect();
+                return Err(Error::new(ErrorKind::Attribute {
+                    op: self.name.into(),
+                    name: key.chars().take(80).collect(),
+                    expected: if known.is_empty() {
+                        "no attributes".into()
+                    } else {
+                        format!("one of {}", known.join(", "))
+                    },
+                    got: format!("\"{}\"", value.chars().take(80).collect::<String>()),
+                }));
+            }
+        }
+        (self.parse_with)(attrs).map_err(|e| self.name_in(e))
+    }
+
+    /// Names of a call's inputs, auxiliary states last.
+    pub fn input_names(&self, params: &OpParams) -> Vec<String> {
+        match self.inputs {
+            InputNames::Fixed(names) => names.iter().map(|n| n.to_string()).collect(),
+            InputNames::ByParams { chosen, .. } => chosen(params).into_iter().map(String::from).collect(),
+            InputNames::Variable { prefix, count, .. } => (0..count(params)).map(|i| format!("{prefix}{i}")).collect(),
+        }
+    }
+
+    /// Number of a call's inputs, auxiliary states included, without naming them.
+    pub fn n_inputs(&self, params: &OpParams) -> usize {
+        match self.inputs {
+            InputNames::Fixed(names) => names.len(),
+            InputNames::ByParams { chosen, .. } => chosen(params).len(),
+            InputNames::Variable { count, .. } => count(params),
+        }
+    }
+
+    /// The tensor arguments as the C API lists them: name and type text.
+    pub fn argument_specs(&self) -> Vec<(&'static str, &'static str)> {
+        match self.inputs {
+            InputNames::Fixed(names) => names.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
+            InputNames::ByParams { all, .. } => all.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
+            InputNames::Variable { listed, .. } => vec![(listed, "NDArray-or-Symbol[]")],
+        }
+    }
+
+    /// The parameter that holds the number of inputs, for operators with a variable number.
+    pub fn variable_count_key(&self) -> Option<&'static str> {
+        match self.inputs {
+            InputNames::Variable { key, .. } => Some(key),
+            _ => None,
+        }
+    }
+
+    /// Whether a kernel exists at all.
+    pub fn is_built(&self) -> bool {
+        self.reference.is_some()
+    }
+
+    /// Infers shapes, naming this operator in errors.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`] on a conflict.
+    pub fn infer_shapes(
+        &self,
+        params: &OpParams,
+        inputs: &mut [PartialShape],
+        outputs: &mut [PartialShape],
+    ) -> Result<()> {
+        (self.infer_shape)(params, inputs, outputs).map_err(|e| self.name_in(e))
+    }
+
+    /// Infers element types, naming this operator in errors.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DType`] on a conflict.
+    pub fn infer_dtypes(
+        &self,
+        params: &OpParams,
+        inputs: &mut [Option<DType>],
+        outputs: &mut [Option<DType>],
+    ) -> Result<()> {
+        (self.infer_dtype)(params, inputs, outputs).map_err(|e| self.name_in(e))
+    }
+
+    /// The shared inference functions say "operator", and operators of a family share a parameter struct; the user reads
+    /// this operator's name.
+    fn name_in(&self, mut error: Error) -> Error {
+        if let ErrorKind::Attribute { op, .. } = error.kind_mut() {
+            *op = self.name.into();
+        }
+        if let ErrorKind::Shape { op, .. } | ErrorKind::DType { op, .. } = error.kind_mut()
+            && op == "operator"
+        {
+            *op = self.name.into();
+        }
+        error
+    }
+}
+
+impl fmt::Debug for OpDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpDef").field("name", &self.name).field("is_built", &self.is_built()).finish_non_exhaustive()
+    }
+}

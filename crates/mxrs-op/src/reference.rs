@@ -1,0 +1,196 @@
+//! The backend that every operator has: its slow, obviously right reference kernel.
+
+use crate::{Backend, Kernel, KernelArgs, OpCall, OpParams, PlannedKernel, Support, TensorDesc};
+use mxrs_types::{Error, Layout, Result, WriteReq};
+use std::sync::Arc;
+
+/// One input of a reference kernel: row-major bytes, aligned for its dtype.
+#[derive(Clone, Copy, Debug)]
+pub struct RefInput<'a> {
+    /// Shape and dtype.
+    pub desc: &'a TensorDesc,
+    /// Its elements.
+    pub bytes: &'a [u8],
+}
+
+/// One output of a reference kernel: row-major bytes, aligned for its dtype.
+#[derive(Debug)]
+pub struct RefOutput<'a> {
+    /// Shape and dtype.
+    pub desc: &'a TensorDesc,
+    /// Where the elements go. Every byte must be written.
+    pub bytes: &'a mut [u8],
+}
+
+/// A reference kernel: parameters, inputs (auxiliary states included), outputs (hidden ones included), training flag.
+/// It always overwrites; requests are handled around it.
+pub type ReferenceFn = fn(&OpParams, &[RefInput<'_>], &mut [RefOutput<'_>], bool) -> Result<()>;
+
+/// Runs reference kernels.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReferenceBackend;
+
+struct ReferenceKernel {
+    function: ReferenceFn,
+    params: OpParams,
+    inputs: Vec<TensorDesc>,
+    outputs: Vec<TensorDesc>,
+    is_train: bool,
+    name: String,
+}
+
+impl Kernel for ReferenceKernel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        if args.reqs.iter().all(|r| *r == WriteReq::Null) && !args.reqs.is_empty() {
+            return Ok(());
+        }
+        // An input that is also an output is copied first: the kernel itself never sees aliased memory.
+        let copies: Vec<Option<AlignedBytes>> = args
+            .inputs
+            .iter()
+            .map(|input| {
+                args.outputs.iter().any(|o| o.overlaps(input)).then(|| {
+                    // SAFETY: no output slice exists yet, so nobody writes this memory while it is copied.
+                    AlignedBytes::copy_of(unsafe { input.bytes() })
+                })
+            })
+            .collect();
+        let inputs: Vec<RefInput<'_>> = args
+            .inputs
+            .iter()
+            .zip(&copies)
+            .zip(&self.inputs)
+            .map(|((raw, copy), desc)| RefInput {
+                desc,
+                bytes: match copy {
+                    Some(copy) => copy.bytes(),
+                    // SAFETY: it overlaps no output (checked above), so nobody writes it during this call.
+                    None => unsafe { raw.bytes() },
+                },
+            })
+            .collect();
+        // Null and Add outputs are computed beside the real memory.
+        let mut side: Vec<AlignedBytes> = self
+            .outputs
+            .iter()
+            .zip(args.reqs)
+            .map(|(desc, req)| match req {
+                WriteReq::Null | WriteReq::Add => AlignedBytes::zeroed(desc.size_bytes()),
+                _ => AlignedBytes::zeroed(0),
+            })
+            .collect();
+        let mut outputs: Vec<RefOutput<'_>> = args
+            .outputs
+            .iter()
+            .zip(&mut side)
+            .zip(args.reqs)
+            .zip(&self.outputs)
+            .map(|(((raw, side), req), desc)| RefOutput {
+                desc,
+                bytes: match req {
+                    WriteReq::Null | WriteReq::Add => side.bytes_mut(),
+                    // SAFETY: outputs of a call do not overlap each other, and inputs that overlapped were copied.
+                    _ => unsafe { raw.bytes_mut() },
+                },
+            })
+            .collect();
+        (self.function)(&self.params, &inputs, &mut outputs, self.is_train)?;
+        drop(outputs);
+        for (((raw, side), req), desc) in args.outputs.iter().zip(&side).zip(args.reqs).zip(&self.outputs) {
+            if *req == WriteReq::Add {
+                // SAFETY: the kernel's output slices are gone; this is the only slice of the memory.
+                add_bytes(desc, unsafe { raw.bytes_mut() }, side.bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds `from` to `to` elementwise.
+fn add_bytes(desc: &TensorDesc, to: &mut [u8], from: &[u8]) -> Result<()> {
+    use mxrs_types::DType;
+    macro_rules! add {
+        ($t:ty, $f:expr) => {
+            for (a, b) in bytemuck::cast_slice_mut::<u8, $t>(to).iter_mut().zip(bytemuck::cast_slice::<u8, $t>(from)) {
+                *a = $f(*a, *b);
+            }
+        };
+    }
+    match desc.dtype {
+        DType::F32 => add!(f32, |a: f32, b: f32| a + b),
+        DType::F64 => add!(f64, |a: f64, b: f64| a + b),
+        DType::F16 => add!(half::f16, |a: half::f16, b: half::f16| half::f16::from_f32(a.to_f32() + b.to_f32())),
+        DType::BF16 => add!(half::bf16, |a: half::bf16, b: half::bf16| half::bf16::from_f32(a.to_f32() + b.to_f32())),
+        DType::I32 | DType::U32 => add!(u32, |a: u32, b: u32| a.wrapping_add(b)),
+        DType::I64 | DType::U64 => add!(u64, |a: u64, b: u64| a.wrapping_add(b)),
+        DType::I8 | DType::U8 => add!(u8, |a: u8, b: u8| a.wrapping_add(b)),
+        DType::I16 | DType::U16 => add!(u16, |a: u16, b: u16| a.wrapping_add(b)),
+        DType::Bool => return Err(Error::not_built("add to a bool output", "bool arrays have no sum")),
+    }
+    Ok(())
+}
+
+/// Bytes aligned for every dtype.
+struct AlignedBytes {
+    words: Vec<u64>,
+    len_bytes: usize,
+}
+
+impl AlignedBytes {
+    fn zeroed(len_bytes: usize) -> Self {
+        Self { words: vec![0; len_bytes.div_ceil(8)], len_bytes }
+    }
+    fn copy_of(bytes: &[u8]) -> Self {
+        let mut copy = Self::zeroed(bytes.len());
+        copy.bytes_mut().copy_from_slice(bytes);
+        copy
+    }
+    fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.len_bytes]
+    }
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len_bytes]
+    }
+}
+
+impl Backend for ReferenceBackend {
+    fn name(&self) -> &'static str {
+        "reference"
+    }
+
+    fn supports(&self, call: &OpCall<'_>) -> Support {
+        if call.op.reference.is_none() {
+            return Support::no(format!("{} is listed but not built", call.op.name));
+        }
+        Support::Yes { cost: Support::REFERENCE_COST }
+    }
+
+    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+        let function = call.op.reference.ok_or_else(|| {
+            Error::not_built(call.op.name, "the operator is listed, but has no kernel in this version")
+        })?;
+        let row_major = |descs: &[TensorDesc]| descs.iter().map(|d| d.with_layout(Layout::RowMajor)).collect();
+        Ok(PlannedKernel {
+            input_layouts: vec![Layout::RowMajor; call.inputs.len()],
+            output_layouts: vec![Layout::RowMajor; call.outputs.len()],
+            scratch_bytes: 0,
+            can_run_inplace: true,
+            kernel: Arc::new(ReferenceKernel {
+                function,
+                params: call.params.clone(),
+                inputs: row_major(call.inputs),
+                outputs: row_major(call.outputs),
+                is_train: call.is_train,
+                name: format!("reference:{}", call.op.name),
+            }),
+        })
+    }
+
+    fn reorder(&self, _from: &TensorDesc, _to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,114 @@
+//! The list of built operators: one line per file.
+
+use mxrs_op::{OpDef, OpSet};
+
+macro_rules! operators {
+    ($($folder:ident::$file:ident),* $(,)?) => {
+        /// Where each operator is declared, and its definition.
+        const OPERATORS: &[(&str, fn() -> OpDef)] =
+            &[$((concat!(stringify!($folder), "/", stringify!($file), ".rs"), crate::$folder::$file::define)),*];
+    };
+}
+
+operators![
+    nn::activation,
+    nn::batch_norm,
+    nn::convolution,
+    nn::dropout,
+    nn::fully_connected,
+    nn::lrn,
+    nn::pooling,
+    nn::softmax,
+    nn::softmax_output,
+    elemwise::abs,
+    elemwise::add_n,
+    elemwise::broadcast_add,
+    elemwise::broadcast_div,
+    elemwise::broadcast_mul,
+    elemwise::broadcast_sub,
+    elemwise::cast,
+    elemwise::clip,
+    elemwise::copy,
+    elemwise::elemwise_add,
+    elemwise::elemwise_div,
+    elemwise::elemwise_mul,
+    elemwise::elemwise_sub,
+    elemwise::exp,
+    elemwise::log,
+    elemwise::negative,
+    elemwise::ones_like,
+    elemwise::relu,
+    elemwise::sigmoid,
+    elemwise::sqrt,
+    elemwise::square,
+    elemwise::tanh,
+    elemwise::zeros_like,
+    scalar::div_scalar,
+    scalar::maximum_scalar,
+    scalar::minimum_scalar,
+    scalar::minus_scalar,
+    scalar::mul_scalar,
+    scalar::plus_scalar,
+    scalar::power_scalar,
+    scalar::rdiv_scalar,
+    scalar::rminus_scalar,
+    shape::concat,
+    shape::expand_dims,
+    shape::flatten,
+    shape::reshape,
+    shape::slice_axis,
+    shape::squeeze,
+    shape::transpose,
+    init::full,
+    init::ones,
+    init::zeros,
+    reduce::argmax,
+    reduce::max,
+    reduce::mean,
+    reduce::sum,
+];
+
+/// Every built operator. Operators that are only listed are in [`crate::not_built`].
+///
+/// # Panics
+/// Never: a test of this crate says that no two operators share a name.
+pub fn catalogue() -> OpSet {
+    OpSet::new(OPERATORS.iter().map(|(_, define)| define())).expect("operator names are unique")
+}
+
+/// Built operators with the file that declares each, relative to this crate's `src`.
+pub fn declared_in() -> impl Iterator<Item = (&'static str, OpDef)> {
+    OPERATORS.iter().map(|(file, define)| (*file, define()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    #[test]
+    fn every_operator_file_is_listed() {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut files = BTreeSet::new();
+        for folder in ["nn", "elemwise", "scalar", "shape", "init", "reduce"] {
+            for entry in std::fs::read_dir(src.join(folder)).expect("a folder of operators") {
+                let name = entry.expect("an entry").file_name().into_string().expect("a UTF-8 name");
+                if name != "mod.rs" {
+                    files.insert(format!("{folder}/{name}"));
+                }
+            }
+        }
+        let listed: BTreeSet<String> = OPERATORS.iter().map(|(file, _)| file.to_string()).collect();
+        assert_eq!(files, listed, "files of operators, and lines of the catalogue");
+    }
+
+    #[test]
+    fn names_are_unique_and_everything_is_built() {
+        let ops = catalogue();
+        assert_eq!(ops.len(), OPERATORS.len());
+        for op in ops.iter() {
+            assert!(op.is_built() && !op.summary.is_empty() && !(op.samples)().is_empty(), "{}", op.name);
+        }
+    }
+}

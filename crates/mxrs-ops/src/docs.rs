@@ -1,0 +1,104 @@
+//! The operator table of the manual, written from the catalogue.
+
+use crate::{catalogue, known::known_names, not_built};
+use mxrs_op::{InputNames, OpDef};
+use mxrs_types::DType;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The text of `docs/ops.md`: every built operator, and how many are listed without being built.
+pub fn docs_markdown() -> String {
+    let ops = catalogue();
+    let mut text = String::from(
+        "# Operators\n\n\
+         Generated from the catalogue of `mxrs-ops`; do not edit. Every operator here has a reference kernel, and backends\n\
+         add faster ones. `name?` is an input that depends on the parameters, `name (aux)` an auxiliary state, `required`\n\
+         a parameter without default.\n\n\
+         | operator (aliases) | what it does | inputs | parameters | dtypes |\n|---|---|---|---|---|\n",
+    );
+    for op in ops.iter() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} |",
+            names(op),
+            cell(op.summary),
+            inputs(op),
+            parameters(op),
+            dtypes(op.dtypes)
+        );
+    }
+    let known: BTreeSet<&str> = known_names().map(|(_, canonical)| canonical).collect();
+    let missing = known.iter().filter(|name| not_built(name).is_some()).count();
+    let _ = write!(
+        text,
+        "\n{} operators are built. {missing} more operators of MXNet 1.9.1 are listed but not built; asking for one says \
+         so.\n",
+        ops.len()
+    );
+    text
+}
+
+/// A table cell: `|` would end it.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn names(op: &OpDef) -> String {
+    let aliases: Vec<String> = op.aliases.iter().map(|a| format!("`{a}`")).collect();
+    if aliases.is_empty() { format!("`{}`", op.name) } else { format!("`{}` ({})", op.name, aliases.join(" ")) }
+}
+
+fn inputs(op: &OpDef) -> String {
+    let list: Vec<String> = match op.inputs {
+        InputNames::Fixed(names) => {
+            let first_aux = names.len() - op.n_aux;
+            names
+                .iter()
+                .enumerate()
+                .map(|(i, n)| if i < first_aux { n.to_string() } else { format!("{n} (aux)") })
+                .collect()
+        }
+        InputNames::ByParams { all, .. } => {
+            // The first is always there; the others may not be.
+            all.iter()
+                .enumerate()
+                .map(|(i, n)| if i < 2 && *n != "length" { n.to_string() } else { format!("{n}?") })
+                .collect()
+        }
+        InputNames::Variable { prefix, .. } => vec![format!("{prefix}0, {prefix}1, …")],
+    };
+    if list.is_empty() { "none".into() } else { list.join(", ") }
+}
+
+fn parameters(op: &OpDef) -> String {
+    let list: Vec<String> = op
+        .param_specs
+        .iter()
+        .map(|p| match p.type_text.split_once("default=") {
+            Some((_, default)) => format!("{}={}", p.name, cell(default)),
+            None => format!("{} required", p.name),
+        })
+        .collect();
+    if list.is_empty() { "none".into() } else { list.join(", ") }
+}
+
+fn dtypes(dtypes: &[DType]) -> String {
+    dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operator_has_a_whole_row() {
+        let text = docs_markdown();
+        for op in catalogue().iter() {
+            let start = format!("| `{}`", op.name);
+            let row = text.lines().find(|l| l.starts_with(&format!("{start} "))).expect("a row");
+            assert_eq!(row.replace("\\|", "").matches('|').count(), 6, "{row}");
+        }
+        assert!(text.contains("| `Convolution` (`_npx_convolution`) |"));
+    }
+}

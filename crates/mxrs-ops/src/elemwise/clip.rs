@@ -1,0 +1,51 @@
+//! `out = min(max(data, a_min), a_max)`, elementwise; out has the shape and dtype of data. NaN stays NaN.
+//!
+//! MXNet: `clip`, also `_npi_clip`, `_sparse_clip`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; bounds beside integers
+//! truncate.
+
+use crate::{numeric, unary};
+use mxrs_op::{Fill, OpDef, Sample, op_params};
+
+op_params! {
+    /// Parameters of `clip`.
+    pub struct ClipParams for "clip" {
+        /// Smallest result.
+        a_min: f32,
+        /// Largest result.
+        a_max: f32,
+    }
+}
+
+/// `clip`.
+pub fn define() -> OpDef {
+    let elementwise = unary::define("clip", &["_npi_clip", "_sparse_clip"], "out = min(max(data, a_min), a_max)", {
+        |params, inputs, outputs, _| {
+            let ClipParams { a_min, a_max } = params.get();
+            let (low, high) = (f64::from(*a_min), f64::from(*a_max));
+            let float = |x: f64| match x {
+                x if x > high => high,
+                x if x < low => low,
+                x => x,
+            };
+            let integer = |x: i64| match x {
+                _ if x as f64 > high => high as i64,
+                _ if (x as f64) < low => low as i64,
+                x => x,
+            };
+            numeric::map(inputs, outputs, float, integer);
+            Ok(())
+        }
+    });
+    OpDef { samples, ..elementwise.params::<ClipParams>() }
+}
+
+fn samples() -> Vec<Sample> {
+    let bounds = [("a_min", "-2"), ("a_max", "3")];
+    vec![
+        Sample::new("matrix", bounds, &[&[3, 5]]).fill(0, Fill::Uniform(-4.0, 4.0)),
+        Sample::new("relu6", [("a_min", "0.0"), ("a_max", "6.0")], &[&[2, 3, 4, 5]]).fill(0, Fill::Uniform(-9.0, 9.0)),
+        Sample::new("one", bounds, &[&[1]]),
+        Sample::new("empty", bounds, &[&[0]]),
+        Sample::new("special", bounds, &[&[8]]).fill(0, Fill::Values(unary::special_values())),
+    ]
+}

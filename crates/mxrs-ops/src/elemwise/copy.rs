@@ -1,0 +1,15 @@
+//! `out = data`: the same elements under another name. A view: the output is the input's memory.
+//!
+//! MXNet: `_copy`, also `identity`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
+
+use crate::{dtypes::MOVABLE, numeric, unary};
+use mxrs_op::{Accuracy, OpDef, View};
+
+/// `_copy`.
+pub fn define() -> OpDef {
+    let elementwise = unary::define("_copy", &["identity"], "out = data", |_, inputs, outputs, _| {
+        numeric::copy_bytes(inputs, outputs);
+        Ok(())
+    });
+    OpDef { dtypes: MOVABLE, accuracy: Accuracy::Exact, view: |_, _| View::Identity, ..elementwise }
+}

@@ -1,0 +1,17 @@
+//! `out = 0` with the shape and dtype of data, whose content is not read.
+//!
+//! MXNet: `zeros_like`, also `_sparse_zeros_like`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
+
+use crate::{dtypes::MOVABLE, numeric, unary};
+use mxrs_op::{Accuracy, OpDef};
+
+/// `zeros_like`.
+pub fn define() -> OpDef {
+    let elementwise =
+        unary::define("zeros_like", &["_sparse_zeros_like"], "out = 0, shaped like data", |_, _, outputs, _| {
+            let n = outputs[0].desc.shape.n_elements();
+            numeric::write_integers(&mut outputs[0], &vec![0; n]);
+            Ok(())
+        });
+    OpDef { dtypes: MOVABLE, accuracy: Accuracy::Exact, ..elementwise }
+}

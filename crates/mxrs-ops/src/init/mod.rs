@@ -1,0 +1,5 @@
+//! Operators without inputs.
+
+pub mod full;
+pub mod ones;
+pub mod zeros;

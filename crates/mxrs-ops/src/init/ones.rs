@@ -1,0 +1,17 @@
+//! `out = 1` everywhere, of the shape and dtype in the parameters. No inputs.
+//!
+//! MXNet: `_ones`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
+
+use crate::filled;
+use mxrs_op::OpDef;
+
+/// `_ones`.
+pub fn define() -> OpDef {
+    OpDef {
+        reference: Some(|_, _, outputs, _| {
+            filled::fill(&mut outputs[0], 1.0);
+            Ok(())
+        }),
+        ..filled::define("_ones", "out = 1")
+    }
+}

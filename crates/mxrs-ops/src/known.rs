@@ -1,0 +1,73 @@
+//! Names of operators that MXNet has, built here or not.
+
+use mxrs_op::{OpDef, OpSet};
+use mxrs_types::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// One operator per line: canonical name, then aliases.
+const NAMES: &str = include_str!("names.txt");
+
+/// Names, canonical and alias, of every known operator: `(name or alias, canonical name)`.
+pub fn known_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NAMES.lines().flat_map(|line| {
+        let canonical = line.split(' ').next().unwrap_or_default();
+        line.split(' ').map(move |name| (name, canonical))
+    })
+}
+
+/// Canonical name of an operator that MXNet has but this catalogue does not; `None` for built and for unknown names.
+///
+/// ```
+/// assert_eq!(mxrs_ops::not_built("split"), Some("SliceChannel"));
+/// assert_eq!(mxrs_ops::not_built("Convolution"), None);
+/// assert_eq!(mxrs_ops::not_built("Convolutoin"), None);
+/// ```
+pub fn not_built(name: &str) -> Option<&'static str> {
+    let (_, canonical) = known_names().find(|(known, _)| *known == name)?;
+    let is_built = crate::legacy_name(name).is_some() || crate::catalogue().find(canonical).is_some();
+    (!is_built).then_some(canonical)
+}
+
+/// Looks an operator up as a loader should: by name, alias or old name, telling operators that are not built here from
+/// names nobody knows.
+///
+/// # Errors
+/// [`ErrorKind::NotBuilt`] for a known operator, [`ErrorKind::UnknownOperator`] with the nearest names otherwise.
+pub fn find<'a>(ops: &'a OpSet, name: &str) -> Result<&'a Arc<OpDef>> {
+    if let Some(op) = ops.find(name).or_else(|| ops.find(crate::legacy_name(name)?)) {
+        return Ok(op);
+    }
+    if let Some(canonical) = not_built(name) {
+        let what =
+            if canonical == name { format!("operator {name}") } else { format!("operator {name} ({canonical})") };
+        return Err(Error::not_built(
+            what,
+            "it is listed but not built in this version; `mxrs ops` lists those that are",
+        ));
+    }
+    let mut near: Vec<(f64, &str)> = known_names()
+        .map(|(known, _)| (strsim::jaro_winkler(known, name), known))
+        .filter(|(score, _)| *score > 0.8)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    Err(Error::new(ErrorKind::UnknownOperator {
+        name: name.chars().take(120).collect(),
+        nearest: near.into_iter().take(3).map(|(_, known)| known.to_string()).collect(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_kinds_of_names() {
+        let ops = crate::catalogue();
+        assert_eq!(find(&ops, "concat").map(|op| op.name), Ok("Concat"));
+        assert_eq!(find(&ops, "CuDNNBatchNorm").map(|op| op.name), Ok("BatchNorm"));
+        let message = find(&ops, "split").unwrap_err().to_string();
+        assert!(message.contains("operator split (SliceChannel) is not built"), "{message}");
+        let message = find(&ops, "Convolutoin").unwrap_err().to_string();
+        assert!(message.contains("unknown operator") && message.contains("Convolution"), "{message}");
+    }
+}

@@ -1,0 +1,37 @@
+//! Names that only old model files use, and what they are called today.
+//!
+//! These are not aliases in MXNet's registry; a loader replaces them before it looks the operator up. The attributes of
+//! the old forms are a part of those of the new ones, with the same defaults.
+
+/// Old names and their successors.
+const LEGACY: &[(&str, &str)] = &[
+    ("BatchNorm_v1", "BatchNorm"),
+    ("Convolution_v1", "Convolution"),
+    ("CuDNNBatchNorm", "BatchNorm"),
+    ("Pooling_v1", "Pooling"),
+    ("_CrossDeviceCopy", "_copy"),
+];
+
+/// Today's name of an operator that only old files name.
+///
+/// ```
+/// assert_eq!(mxrs_ops::legacy_name("Convolution_v1"), Some("Convolution"));
+/// assert_eq!(mxrs_ops::legacy_name("Convolution"), None);
+/// ```
+pub fn legacy_name(name: &str) -> Option<&'static str> {
+    LEGACY.iter().find(|(old, _)| *old == name).map(|(_, new)| *new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn successors_are_built_and_old_names_are_not() {
+        let ops = crate::catalogue();
+        for (old, new) in LEGACY {
+            assert!(ops.find(old).is_none(), "{old} is a name of its own");
+            assert!(ops.find(new).is_some_and(|op| op.name == *new), "{new}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Batch normalisation: `out = gamma · (data - mean) / sqrt(var + eps) + beta`, per channel along `axis`.
+//! Ioffe and Szegedy, arXiv:1502.03167.
+//!
+//! data [N, C, …], gamma, beta, moving_mean and moving_var `[C]`; the last two are auxiliary states. At inference (and
+//! with `use_global_stats`) mean and var are the moving ones; in training those of the batch, with the biased variance.
+//! Outputs: out, shaped like data; mean `[C]`; inverse standard deviation `[C]` under the name `var`. The last two are
+//! hidden unless `output_mean_var`. With `fix_gamma`, gamma counts as 1. Updating the moving statistics is not the
+//! reference kernel's business: it never writes its inputs.
+//!
+//! MXNet: `BatchNorm`, also `_npx_batch_norm`. Dtypes: data f32 f64 f16 bf16; statistics and parameters are f32 beside
+//! f16 and bf16 data.
+
+use crate::dtypes::FLOATS;
+use crate::indexing::around_axis;
+use crate::inference::{learn, learn_dim, learn_dtype, resolve_axis, unify};
+use crate::numeric;
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, Sample, op_params};
+use mxrs_types::{DType, PartialShape, Result};
+
+op_params! {
+    /// Parameters of `BatchNorm`.
+    pub struct BatchNormParams for "BatchNorm" {
+        /// Added to the variance.
+        eps: f64 = f64::from(1e-3f32),
+        /// Weight of the old value when moving statistics are updated.
+        momentum: f32 = 0.9,
+        /// Whether gamma counts as 1.
+        fix_gamma: bool = true,
+        /// Whether the moving statistics are used in training too.
+        use_global_stats: bool = false,
+        /// Whether mean and inverse standard deviation are visible outputs.
+        output_mean_var: bool = false,
+        /// Axis of the channels; negative from the end.
+        axis: i32 = 1,
+        /// Read and ignored.
+        cudnn_off: bool = false,
+        /// Read and ignored (quantisation).
+        min_calib_range: Option<f32> = None,
+        /// Read and ignored (quantisation).
+        max_calib_range: Option<f32> = None,
+    }
+}
+
+/// Names of the inputs, the moving statistics last.
+const INPUTS: &[&str] = &["data", "gamma", "beta", "moving_mean", "moving_var"];
+
+/// `BatchNorm`.
+pub fn define() -> OpDef {
+    OpDef {
+        aliases: &["_npx_batch_norm"],
+        summary: "batch normalisation",
+        inputs: InputNames::Fixed(INPUTS),
+        n_aux: 2,
+        n_outputs: OutputCount::Fixed(3),
+        n_visible: OutputCount::ByParams(|params| if params.get::<BatchNormParams>().output_mean_var { 3 } else { 1 }),
+        output_names: &["output", "mean", "var"],
+        infer_shape,
+        infer_dtype,
+        dtypes: FLOATS,
+        inplace: &[(0, 0)],
+        init_hints: &[("moving_mean", r#"["zero", {}]"#), ("moving_var", r#"["one", {}]"#)],
+        accuracy: Accuracy::Reduction,
+        reference: Some(normalise),
+        samples,
+        ..OpDef::new("BatchNorm").params::<BatchNormParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let [data, per_channel @ ..] = inputs else { return Ok(()) };
+    let [out, statistics @ ..] = outputs else { return Ok(()) };
+    unify(data, out, "output")?;
+    let axis = match data.ndim() {
+        Some(ndim) => Some(resolve_axis(i64::from(params.get::<BatchNormParams>().axis), ndim, "data")?),
+        None => None,
+    };
+    let mut channels = PartialShape::new([axis.and_then(|axis| data.dim(axis))]);
+    for (shape, name) in per_channel.iter_mut().zip(&INPUTS[1..]).chain(statistics.iter_mut().zip(&["mean", "var"])) {
+        unify(&mut channels, shape, name)?;
+    }
+    if let Some(axis) = axis {
+        learn_dim(data, axis, channels.dim(0), "data")?;
+        learn_dim(out, axis, channels.dim(0), "output")?;
+    }
+    per_channel.iter_mut().chain(statistics).try_for_each(|shape| learn(shape, &channels, "gamma"))
+}
+
+fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    let Some(data) = inputs[0].or(outputs[0]) else { return Ok(()) };
+    learn_dtype(&mut inputs[0], data, "data")?;
+    learn_dtype(&mut outputs[0], data, "output")?;
+    let statistics = if data == DType::F64 { DType::F64 } else { DType::F32 };
+    for (dtype, name) in inputs[1..].iter_mut().zip(&INPUTS[1..]) {
+        learn_dtype(dtype, statistics, name)?;
+    }
+    outputs[1..].iter_mut().try_for_each(|dtype| learn_dtype(dtype, statistics, "mean"))
+}
+
+fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], is_train: bool) -> Result<()> {
+    let params = params.get::<BatchNormParams>();
+    let shape = &inputs[0].desc.shape;
+    let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
+    let (outer, channels, inner) = around_axis(shape, axis);
+    let [x, gamma, beta, mut mean, mut var] = [0, 1, 2, 3, 4].map(|i| numeric::read(&inputs[i]));
+    // Flat positions of the elements of channel `c`.
+    let elements = |c: usize| (0..outer).flat_map(move |o| (0..inner).map(move |i| (o * channels + c) * inner + i));
+    if is_train && !params.use_global_stats {
+        let count = (outer * inner) as f64;
+        for c in 0..channels {
+            mean[c] = elements(c).map(|i| x[i]).sum::<f64>() / count;
+            var[c] = elements(c).map(|i| (x[i] - mean[c]).powi(2)).sum::<f64>() / count;
+        }
+    }
+    let mut y = vec![0.0; x.len()];
+    let inverse_deviation: Vec<f64> = var.iter().map(|v| 1.0 / (v + params.eps).sqrt()).collect();
+    for c in 0..channels {
+        let gamma = if params.fix_gamma { 1.0 } else { gamma[c] };
+        for i in elements(c) {
+            y[i] = (x[i] - mean[c]) * inverse_deviation[c] * gamma + beta[c];
+        }
+    }
+    numeric::write(&mut outputs[0], &y);
+    numeric::write(&mut outputs[1], &mean);
+    numeric::write(&mut outputs[2], &inverse_deviation);
+    Ok(())
+}
+
+fn sample<const N: usize>(name: &'static str, attrs: [(&str, &str); N], data: &[usize], channels: usize) -> Sample {
+    let c: &[usize] = &[channels];
+    Sample::new(name, attrs, &[data, c, c, c, c]).fill(1, Fill::Uniform(0.5, 2.0)).fill(4, Fill::Uniform(0.1, 2.0))
+}
+
+fn samples() -> Vec<Sample> {
+    let free = [("fix_gamma", "False")];
+    vec![
+        sample("fixed_gamma", [("eps", "2e-05")], &[2, 5, 6, 7], 5),
+        sample("free_gamma", free, &[2, 16, 5, 5], 16),
+        sample("matrix", free, &[4, 7], 7),
+        sample("three_axes", free, &[2, 3, 5], 3),
+        sample("five_axes", free, &[1, 3, 2, 4, 5], 3),
+        sample("last_axis", [("axis", "-1"), ("fix_gamma", "False")], &[2, 4, 5, 6], 6),
+        sample("statistics", [("output_mean_var", "True"), ("fix_gamma", "False")], &[2, 3, 4, 4], 3),
+        Sample { is_train: true, ..sample("training", free, &[4, 3, 5, 5], 3) },
+        Sample {
+            is_train: true,
+            ..sample("training_global", [("use_global_stats", "True"), ("fix_gamma", "False")], &[2, 3, 4, 4], 3)
+        },
+        sample("no_images", free, &[0, 3, 4, 4], 3),
+        sample("one_element", free, &[1, 1, 1, 1], 1),
+    ]
+}

@@ -1,0 +1,244 @@
+//! Convolution over one to three spatial axes, as neural networks mean it (cross-correlation).
+//!
+//! `out[n, o, y] = bias[o] + Σ_c Σ_k data[n, c, y·stride + k·dilate - pad] · weight[o, c, k]`, `c` over the group of `o`.
+//!
+//! data [N, C, D?, H?, W], weight [O, C/groups, kd?, kh?, kw], bias `[O]` unless `no_bias`, out [N, O, d?, h?, w] with
+//! `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC the channels are last in data,
+//! out and weight ([O, kh, kw, C/groups]). Cells outside data are 0.
+//!
+//! MXNet: `Convolution`, also `_npx_convolution`. Dtypes: f32 f64 f16 bf16, all tensors alike.
+
+use crate::dtypes::FLOATS;
+use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim, unify_dtypes};
+use crate::numeric;
+use crate::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
+use mxrs_op::param::{Choice, ShapeAttr};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_enum, op_params};
+use mxrs_types::{DType, Error, PartialShape, Result};
+
+op_enum! {
+    /// How MXNet's cuDNN path picks an algorithm; read and ignored.
+    pub enum CudnnTune { Fastest = "fastest", LimitedWorkspace = "limited_workspace", Off = "off" }
+}
+
+op_enum! {
+    /// Order of the axes of data and output.
+    pub enum ConvLayout { Ncw = "NCW", Nchw = "NCHW", Ncdhw = "NCDHW", Nhwc = "NHWC", Ndhwc = "NDHWC" }
+}
+
+op_params! {
+    /// Parameters of `Convolution`.
+    pub struct ConvolutionParams for "Convolution" {
+        /// Size of the window on each spatial axis.
+        kernel: ShapeAttr,
+        /// Distance between windows; 1 when empty.
+        stride: ShapeAttr = ShapeAttr::default(),
+        /// Distance between cells of a window; 1 when empty.
+        dilate: ShapeAttr = ShapeAttr::default(),
+        /// Zeros added on each side; 0 when empty.
+        pad: ShapeAttr = ShapeAttr::default(),
+        /// Number of output channels.
+        num_filter: u32,
+        /// Number of groups the channels are split into.
+        num_group: u32 = 1,
+        /// MXNet's workspace limit; read and ignored.
+        workspace: u64 = 1024,
+        /// Whether there is no bias input.
+        no_bias: bool = false,
+        /// Read and ignored.
+        cudnn_tune: Option<CudnnTune> = None,
+        /// Read and ignored.
+        cudnn_off: bool = false,
+        /// Order of axes; channels before space without it.
+        layout: Option<ConvLayout> = None,
+    }
+}
+
+impl ConvolutionParams {
+    /// Kernel, stride, dilation and padding, checked.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
+    pub fn window(&self) -> Result<Window> {
+        let window = Window::new("Convolution", &self.kernel, &self.stride, &self.dilate, &self.pad)?;
+        if let Some(layout) = self.layout
+            && layout.to_word().len() != window.ndim() + 2
+        {
+            let expected = format!("a layout of {} axes for this kernel", window.ndim() + 2);
+            return Err(bad_attribute("Convolution", "layout", expected, layout.to_word()));
+        }
+        Ok(window)
+    }
+
+    /// Whether the channels are the last axis.
+    pub fn is_channels_last(&self) -> bool {
+        matches!(self.layout, Some(ConvLayout::Nhwc | ConvLayout::Ndhwc))
+    }
+}
+
+/// `Convolution`.
+pub fn define() -> OpDef {
+    OpDef {
+        aliases: &["_npx_convolution"],
+        summary: "1-d, 2-d, 3-d convolution",
+        inputs: InputNames::ByParams {
+            all: &["data", "weight", "bias"],
+            chosen: |params| match params.get::<ConvolutionParams>().no_bias {
+                true => vec!["data", "weight"],
+                false => vec!["data", "weight", "bias"],
+            },
+        },
+        infer_shape,
+        infer_dtype,
+        dtypes: FLOATS,
+        accuracy: Accuracy::Product,
+        reference: Some(convolve),
+        samples,
+        ..OpDef::new("Convolution").params::<ConvolutionParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let params = params.get::<ConvolutionParams>();
+    let window = params.window()?;
+    let is_last = params.is_channels_last();
+    let (filters, groups) = (params.num_filter as usize, params.num_group as usize);
+    if groups == 0 || filters == 0 || !filters.is_multiple_of(groups) {
+        let expected = "positive numbers, num_filter a multiple of num_group";
+        return Err(bad_attribute("Convolution", "num_group", expected, format!("{groups} for num_filter {filters}")));
+    }
+    let ndim = window.ndim() + 2;
+    let c_axis = channel_axis(ndim, is_last);
+    let [data, weight, rest @ ..] = inputs else { return Ok(()) };
+    let out = &mut outputs[0];
+    require_ndim(data, ndim, "data")?;
+    require_ndim(weight, ndim, "weight")?;
+    require_ndim(out, ndim, "output")?;
+
+    learn_dim(weight, 0, Some(filters), "weight")?;
+    for (i, size) in window.kernel.iter().enumerate() {
+        learn_dim(weight, spatial_axis(i, is_last), Some(*size), "weight")?;
+    }
+    if let Some(channels) = data.dim(c_axis) {
+        if !channels.is_multiple_of(groups) {
+            return Err(Error::shape(OP, "data", format!("channels in {groups} equal groups"), &*data));
+        }
+        learn_dim(weight, c_axis, Some(channels / groups), "weight")?;
+    }
+    learn_dim(data, c_axis, weight.dim(c_axis).and_then(|c| c.checked_mul(groups)), "data")?;
+    if let [bias] = rest {
+        learn(bias, &PartialShape::new([Some(filters)]), "bias")?;
+    }
+
+    learn_dim(out, 0, data.dim(0), "output")?;
+    learn_dim(data, 0, out.dim(0), "data")?;
+    learn_dim(out, c_axis, Some(filters), "output")?;
+    for i in 0..window.ndim() {
+        let axis = spatial_axis(i, is_last);
+        if let Some(size) = data.dim(axis) {
+            let n_windows = window.count(i, size).ok_or_else(|| {
+                let expected = format!("at least {} cells on axis {axis} after padding", window.span(i));
+                Error::shape(OP, "data", expected, &*data)
+            })?;
+            learn_dim(out, axis, Some(n_windows), "output")?;
+        } else if window.stride[i] == 1 {
+            let size = out.dim(axis).and_then(|n| n.checked_add(window.span(i) - 1)?.checked_sub(2 * window.pad[i]));
+            learn_dim(data, axis, size, "data")?;
+        }
+    }
+    Ok(())
+}
+
+fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
+}
+
+fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: bool) -> Result<()> {
+    let params = params.get::<ConvolutionParams>();
+    let window = params.window()?;
+    let is_last = params.is_channels_last();
+    let [data, weight, out] = [&inputs[0].desc.shape, &inputs[1].desc.shape, &outputs[0].desc.shape]
+        .map(|shape| SpatialView::new(shape, is_last));
+    let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    let bias = inputs.get(2).map(numeric::read);
+    let (stride, dilate, pad) = (in_three(&window.stride, 1), in_three(&window.dilate, 1), in_three(&window.pad, 0));
+    let filters_per_group = (out.c / params.num_group as usize).max(1);
+    let mut y = vec![0.0; outputs[0].desc.shape.n_elements()];
+    // Place of kernel cell `k` of window `o` in data, `None` in the padding.
+    let place = |axis: usize, o: usize, k: usize| {
+        (o * stride[axis] + k * dilate[axis]).checked_sub(pad[axis]).filter(|i| *i < data.space[axis])
+    };
+    for n in 0..out.n {
+        for o in 0..out.c {
+            let first_channel = o / filters_per_group * weight.c;
+            crate::indexing::for_each_index(&out.space, |at| {
+                let mut sum = bias.as_ref().map_or(0.0, |b| b[o]);
+                crate::indexing::for_each_index(&weight.space, |k| {
+                    let from = [place(0, at[0], k[0]), place(1, at[1], k[1]), place(2, at[2], k[2])];
+                    let [Some(d), Some(h), Some(v)] = from else { return };
+                    for c in 0..weight.c {
+                        let cell = [k[0], k[1], k[2]];
+                        sum += x[data.at(n, first_channel + c, [d, h, v])] * w[weight.at(o, c, cell)];
+                    }
+                });
+                y[out.at(n, o, [at[0], at[1], at[2]])] = sum;
+            });
+        }
+    }
+    numeric::write(&mut outputs[0], &y);
+    Ok(())
+}
+
+fn samples() -> Vec<Sample> {
+    let square = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)")];
+    vec![
+        Sample::new("padded_3x3", square, &[&[2, 3, 7, 9], &[4, 3, 3, 3], &[4]]),
+        Sample::new(
+            "strided_without_bias",
+            [("kernel", "(3, 3)"), ("num_filter", "16"), ("stride", "(2, 2)"), ("pad", "(1, 1)"), ("no_bias", "True")],
+            &[&[1, 16, 8, 8], &[16, 16, 3, 3]],
+        ),
+        Sample::new(
+            "one_by_one",
+            [("kernel", "(1, 1)"), ("num_filter", "5"), ("no_bias", "True")],
+            &[&[2, 8, 5, 5], &[5, 8, 1, 1]],
+        ),
+        Sample::new(
+            "groups",
+            [("kernel", "(3, 3)"), ("num_filter", "6"), ("num_group", "3")],
+            &[&[1, 6, 5, 5], &[6, 2, 3, 3], &[6]],
+        ),
+        Sample::new(
+            "depthwise",
+            [("kernel", "(3, 3)"), ("num_filter", "8"), ("num_group", "8"), ("pad", "(1, 1)"), ("no_bias", "True")],
+            &[&[1, 8, 6, 6], &[8, 1, 3, 3]],
+        ),
+        Sample::new(
+            "dilated",
+            [("kernel", "(3, 2)"), ("num_filter", "2"), ("dilate", "(2, 3)"), ("pad", "(2, 0)")],
+            &[&[1, 2, 7, 8], &[2, 2, 3, 2], &[2]],
+        ),
+        Sample::new(
+            "asymmetric",
+            [("kernel", "(1, 7)"), ("num_filter", "3"), ("stride", "(1, 2)"), ("pad", "(0, 3)")],
+            &[&[1, 3, 5, 11], &[3, 3, 1, 7], &[3]],
+        ),
+        Sample::new(
+            "one_axis",
+            [("kernel", "(3,)"), ("num_filter", "4"), ("stride", "(2,)")],
+            &[&[2, 3, 11], &[4, 3, 3], &[4]],
+        ),
+        Sample::new(
+            "three_axes",
+            [("kernel", "(2, 3, 3)"), ("num_filter", "4"), ("pad", "(0, 1, 1)")],
+            &[&[1, 2, 4, 5, 5], &[4, 2, 2, 3, 3], &[4]],
+        ),
+        Sample::new(
+            "channels_last",
+            [("kernel", "(3, 3)"), ("num_filter", "4"), ("layout", "NHWC"), ("pad", "(1, 1)")],
+            &[&[2, 5, 6, 3], &[4, 3, 3, 3], &[4]],
+        ),
+        Sample::new("no_images", square, &[&[0, 3, 5, 5], &[4, 3, 3, 3], &[4]]),
+        Sample::new("one_element", [("kernel", "(1, 1)"), ("num_filter", "1")], &[&[1, 1, 1, 1], &[1, 1, 1, 1], &[1]]),
+    ]
+}

@@ -1,0 +1,129 @@
+//! `out = data · weightᵀ + bias`: a matrix product with each row of data.
+//!
+//! data [N, …] is seen as [N, K] with `flatten`, else the last axis is K and the others stay; weight [H, K], bias `[H]`
+//! unless `no_bias`; out [N, H], or [N, …, H] without `flatten`.
+//!
+//! MXNet: `FullyConnected`, also `_npx_fully_connected`, `_sparse_FullyConnected`. Dtypes: f32 f64 f16 bf16, all
+//! tensors alike.
+
+use crate::dtypes::FLOATS;
+use crate::inference::{OP, bad_attribute, learn, learn_dim, product, unify_dtypes};
+use crate::numeric;
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_params};
+use mxrs_types::{DType, Error, PartialShape, Result};
+
+op_params! {
+    /// Parameters of `FullyConnected`.
+    pub struct FullyConnectedParams for "FullyConnected" {
+        /// Number of outputs per row.
+        num_hidden: i32,
+        /// Whether there is no bias input.
+        no_bias: bool = false,
+        /// Whether all axes but the first are joined.
+        flatten: bool = true,
+    }
+}
+
+/// `FullyConnected`.
+pub fn define() -> OpDef {
+    OpDef {
+        aliases: &["_npx_fully_connected", "_sparse_FullyConnected"],
+        summary: "out = data weight^T + bias",
+        inputs: InputNames::ByParams {
+            all: &["data", "weight", "bias"],
+            chosen: |params| match params.get::<FullyConnectedParams>().no_bias {
+                true => vec!["data", "weight"],
+                false => vec!["data", "weight", "bias"],
+            },
+        },
+        infer_shape,
+        infer_dtype,
+        dtypes: FLOATS,
+        accuracy: Accuracy::Product,
+        reference: Some(multiply),
+        samples,
+        ..OpDef::new("FullyConnected").params::<FullyConnectedParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let params = params.get::<FullyConnectedParams>();
+    let hidden = match usize::try_from(params.num_hidden) {
+        Ok(n) if n > 0 => n,
+        _ => return Err(bad_attribute("FullyConnected", "num_hidden", "a positive number", params.num_hidden)),
+    };
+    let [data, weight, rest @ ..] = inputs else { return Ok(()) };
+    let out = &mut outputs[0];
+    learn(weight, &PartialShape::new([Some(hidden), None]), "weight")?;
+    if let [bias] = rest {
+        learn(bias, &PartialShape::new([Some(hidden)]), "bias")?;
+    }
+    if params.flatten {
+        learn(out, &PartialShape::new([data.dim(0), Some(hidden)]), "output")?;
+    }
+    let Some(dims) = data.dims().map(<[_]>::to_vec) else {
+        if let (false, Some(out_dims)) = (params.flatten, out.dims().map(<[_]>::to_vec)) {
+            let Some((_, leading)) = out_dims.split_last() else {
+                return Err(Error::shape(OP, "output", "at least one axis", &*out));
+            };
+            let dims = leading.iter().copied().chain([weight.dim(1)]);
+            learn(data, &PartialShape::new(dims), "data")?;
+        }
+        return Ok(());
+    };
+    let Some((last, leading)) = dims.split_last() else {
+        return Err(Error::shape(OP, "data", "at least one axis", &*data));
+    };
+    if params.flatten {
+        learn_dim(data, 0, out.dim(0), "data")?;
+        learn_dim(weight, 1, product(&dims[1..]), "weight")?;
+        // One unknown size of data follows from the weight.
+        let unknown: Vec<usize> = (1..dims.len()).filter(|axis| dims[*axis].is_none()).collect();
+        let known = product(&dims[1..].iter().copied().filter(Option::is_some).collect::<Vec<_>>());
+        if let ([axis], Some(columns), Some(known @ 1..)) = (unknown.as_slice(), weight.dim(1), known)
+            && columns.is_multiple_of(known)
+        {
+            learn_dim(data, *axis, Some(columns / known), "data")?;
+        }
+    } else {
+        learn_dim(weight, 1, *last, "weight")?;
+        learn_dim(data, dims.len() - 1, weight.dim(1), "data")?;
+        learn(out, &PartialShape::new(leading.iter().copied().chain([Some(hidden)])), "output")?;
+        for axis in 0..leading.len() {
+            learn_dim(data, axis, out.dim(axis), "data")?;
+        }
+    }
+    Ok(())
+}
+
+fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
+}
+
+fn multiply(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: bool) -> Result<()> {
+    let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
+    let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    let bias = inputs.get(2).map(numeric::read);
+    let n_rows = outputs[0].desc.shape.n_elements() / hidden;
+    let mut y = Vec::with_capacity(n_rows * hidden);
+    for row in 0..n_rows {
+        for h in 0..hidden {
+            let products = (0..columns).map(|k| x[row * columns + k] * w[h * columns + k]);
+            y.push(products.sum::<f64>() + bias.as_ref().map_or(0.0, |b| b[h]));
+        }
+    }
+    numeric::write(&mut outputs[0], &y);
+    Ok(())
+}
+
+fn samples() -> Vec<Sample> {
+    vec![
+        Sample::new("rows", [("num_hidden", "5")], &[&[3, 7], &[5, 7], &[5]]),
+        Sample::new("images", [("num_hidden", "10")], &[&[2, 3, 4, 5], &[10, 60], &[10]]),
+        Sample::new("without_bias", [("num_hidden", "16"), ("no_bias", "True")], &[&[4, 32], &[16, 32]]),
+        Sample::new("last_axis", [("num_hidden", "3"), ("flatten", "False")], &[&[2, 4, 6], &[3, 6], &[3]]),
+        Sample::new("one_element", [("num_hidden", "1")], &[&[1, 1], &[1, 1], &[1]]),
+        Sample::new("no_rows", [("num_hidden", "3")], &[&[0, 4], &[3, 4], &[3]]),
+        Sample::new("long_sum", [("num_hidden", "2")], &[&[1, 1000], &[2, 1000], &[2]]),
+    ]
+}

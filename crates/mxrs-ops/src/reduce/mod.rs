@@ -1,0 +1,6 @@
+//! Reductions over axes.
+
+pub mod argmax;
+pub mod max;
+pub mod mean;
+pub mod sum;

@@ -1,0 +1,14 @@
+//! `out = data + scalar`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
+//!
+//! MXNet: `_plus_scalar`, also `_PlusScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
+
+use crate::with_scalar;
+use mxrs_op::OpDef;
+
+/// `_plus_scalar`.
+pub fn define() -> OpDef {
+    with_scalar::define("_plus_scalar", &["_PlusScalar"], "out = data + scalar", |params, inputs, outputs, _| {
+        with_scalar::apply(params, inputs, outputs, |x, s| x + s, i64::wrapping_add);
+        Ok(())
+    })
+}

@@ -1,0 +1,9 @@
+//! Operators that move, join or rename elements without computing.
+
+pub mod concat;
+pub mod expand_dims;
+pub mod flatten;
+pub mod reshape;
+pub mod slice_axis;
+pub mod squeeze;
+pub mod transpose;

@@ -1,0 +1,87 @@
+//! A range of one axis: `out[…, i, …] = data[…, begin + i, …]` for `i` below `end - begin`. [a, b] with axis 1 gives
+//! [a, end - begin].
+//!
+//! MXNet: `slice_axis`. Negative axis, begin and end count from the end; an `end` of `None` is the end. Dtypes: f32 f64
+//! f16 bf16 u8 i8 i32 i64 bool.
+
+use crate::dtypes::MOVABLE;
+use crate::indexing::{flat, gather_bytes};
+use crate::inference::{OP, learn, resolve_axis};
+use mxrs_op::{OpDef, OpParams, Sample, op_params};
+use mxrs_types::{Error, PartialShape, Result};
+
+op_params! {
+    /// Parameters of `slice_axis`.
+    pub struct SliceAxisParams for "slice_axis" {
+        /// Axis to cut.
+        axis: i32,
+        /// First position.
+        begin: i32,
+        /// Position after the last.
+        end: Option<i32>,
+    }
+}
+
+impl SliceAxisParams {
+    /// First position and length on an axis of `size` elements.
+    fn range(&self, size: usize) -> Result<(usize, usize)> {
+        let count = size as i64;
+        let from_end = |i: i64| if i < 0 { i + count } else { i };
+        let begin = from_end(i64::from(self.begin));
+        let end = self.end.map_or(count, |end| from_end(i64::from(end)));
+        if 0 <= begin && begin <= end && end <= count {
+            return Ok((begin as usize, (end - begin) as usize));
+        }
+        let asked =
+            format!("an axis that holds {} to {}", self.begin, self.end.map_or("its end".into(), |e| e.to_string()));
+        Err(Error::shape(OP, "data", asked, format!("size {size} on axis {}", self.axis)))
+    }
+}
+
+/// `slice_axis`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "a range of one axis",
+        infer_shape,
+        dtypes: MOVABLE,
+        reference: Some(|params, inputs, outputs, _| {
+            let params = params.get::<SliceAxisParams>();
+            let shape = &inputs[0].desc.shape;
+            let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
+            let (begin, _) = params.range(shape[axis])?;
+            gather_bytes(&inputs[0], &mut outputs[0], |index| {
+                let mut source = index.to_vec();
+                source[axis] += begin;
+                flat(shape, &source)
+            });
+            Ok(())
+        }),
+        samples,
+        ..OpDef::new("slice_axis").params::<SliceAxisParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let params = params.get::<SliceAxisParams>();
+    let Some(ndim) = inputs[0].ndim().or(outputs[0].ndim()) else { return Ok(()) };
+    let axis = resolve_axis(i64::from(params.axis), ndim, "data")?;
+    let others =
+        |shape: &PartialShape| PartialShape::new((0..ndim).map(|i| if i == axis { None } else { shape.dim(i) }));
+    let known = others(&outputs[0]);
+    learn(&mut inputs[0], &known, "data")?;
+    let mut out = others(&inputs[0]).dims().unwrap_or_default().to_vec();
+    if let Some(size) = inputs[0].dim(axis) {
+        out[axis] = Some(params.range(size)?.1);
+    }
+    learn(&mut outputs[0], &PartialShape::new(out), "output")
+}
+
+fn samples() -> Vec<Sample> {
+    vec![
+        Sample::new("rows", [("axis", "0"), ("begin", "1"), ("end", "3")], &[&[4, 5]]),
+        Sample::new("columns", [("axis", "1"), ("begin", "2"), ("end", "None")], &[&[4, 5]]),
+        Sample::new("negative", [("axis", "-1"), ("begin", "-3"), ("end", "-1")], &[&[2, 3, 7]]),
+        Sample::new("all", [("axis", "0"), ("begin", "0"), ("end", "None")], &[&[1]]),
+        Sample::new("empty", [("axis", "0"), ("begin", "0"), ("end", "None")], &[&[0, 2]]),
+    ]
+}

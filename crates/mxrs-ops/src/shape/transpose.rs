@@ -1,0 +1,90 @@
+//! `out[i(axes)] = data[i]`: the axes in another order; reversed when `axes` is empty. [a, b, c] with axes (2, 0, 1)
+//! gives [c, a, b].
+//!
+//! MXNet: `transpose`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
+
+use crate::dtypes::MOVABLE;
+use crate::indexing::gather_bytes;
+use crate::inference::{bad_attribute, learn, resolve_axis};
+use mxrs_op::param::ShapeAttr;
+use mxrs_op::{OpDef, OpParams, Sample, op_params};
+use mxrs_types::{PartialShape, Result};
+
+op_params! {
+    /// Parameters of `transpose`.
+    pub struct TransposeParams for "transpose" {
+        /// For each axis of the output, the axis of the input it was; reversed order when empty.
+        axes: ShapeAttr = ShapeAttr::default(),
+    }
+}
+
+impl TransposeParams {
+    /// The order of axes for an input of `ndim` axes.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::Attribute`] when `axes` is no permutation.
+    pub fn order(&self, ndim: usize) -> Result<Vec<usize>> {
+        if self.axes.is_empty() {
+            return Ok((0..ndim).rev().collect());
+        }
+        let wrong = || {
+            bad_attribute(
+                "transpose",
+                "axes",
+                format!("every axis of {ndim} once"),
+                format!("\"{}\"", self.axes.to_text()),
+            )
+        };
+        let order: Vec<usize> =
+            self.axes.iter().map(|a| resolve_axis(*a, ndim, "data")).collect::<Result<_>>().map_err(|_| wrong())?;
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        if sorted.into_iter().eq(0..ndim) { Ok(order) } else { Err(wrong()) }
+    }
+}
+
+/// `transpose`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "axes in another order",
+        infer_shape,
+        dtypes: MOVABLE,
+        reference: Some(|params, inputs, outputs, _| {
+            let shape = &inputs[0].desc.shape;
+            let order = params.get::<TransposeParams>().order(shape.ndim())?;
+            let strides = shape.strides();
+            gather_bytes(&inputs[0], &mut outputs[0], |index| {
+                order.iter().zip(index).map(|(axis, i)| strides[*axis] * i).sum()
+            });
+            Ok(())
+        }),
+        samples,
+        ..OpDef::new("transpose").params::<TransposeParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let params = params.get::<TransposeParams>();
+    let ndim = inputs[0].ndim().or(outputs[0].ndim()).or((!params.axes.is_empty()).then_some(params.axes.len()));
+    let Some(ndim) = ndim else { return Ok(()) };
+    let order = params.order(ndim)?;
+    learn(&mut inputs[0], &PartialShape::of_rank(ndim), "data")?;
+    learn(&mut outputs[0], &PartialShape::new(order.iter().map(|a| inputs[0].dim(*a))), "output")?;
+    let mut back = vec![None; ndim];
+    order.iter().enumerate().for_each(|(position, axis)| back[*axis] = outputs[0].dim(position));
+    learn(&mut inputs[0], &PartialShape::new(back), "data")
+}
+
+fn samples() -> Vec<Sample> {
+    let none: [(&str, &str); 0] = [];
+    vec![
+        Sample::new("matrix", none, &[&[3, 5]]),
+        Sample::new("to_nhwc", [("axes", "(0, 2, 3, 1)")], &[&[2, 3, 4, 5]]),
+        Sample::new("to_nchw", [("axes", "(0, 3, 1, 2)")], &[&[2, 4, 5, 3]]),
+        Sample::new("reversed", none, &[&[2, 3, 4]]),
+        Sample::new("same_order", [("axes", "(0, 1, 2)")], &[&[2, 3, 4]]),
+        Sample::new("six_axes", [("axes", "(5, 0, 3, 1, 4, 2)")], &[&[2, 1, 3, 2, 1, 3]]),
+        Sample::new("one", none, &[&[1]]),
+        Sample::new("empty", none, &[&[2, 0, 3]]),
+    ]
+}

@@ -1,0 +1,53 @@
+//! What elementwise operators of one input share: declaration, in-place pair and samples.
+
+use crate::dtypes::NUMBERS;
+use mxrs_op::{Accuracy, Fill, OpDef, ReferenceFn, Sample};
+
+/// An operator `out[i] = f(data[i])` of the shape and type of its input.
+pub fn define(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    reference: ReferenceFn,
+) -> OpDef {
+    OpDef {
+        aliases,
+        summary,
+        dtypes: NUMBERS,
+        inplace: &[(0, 0)],
+        accuracy: Accuracy::Elementwise,
+        reference: Some(reference),
+        samples: || samples(-4.0, 4.0),
+        ..OpDef::new(name)
+    }
+}
+
+/// As [`define`], for functions that are defined on positive numbers.
+pub fn define_on_positive(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    reference: ReferenceFn,
+) -> OpDef {
+    OpDef { samples: || samples(0.05, 4.0), ..define(name, aliases, summary, reference) }
+}
+
+const NONE: [(&str, &str); 0] = [];
+
+/// Shapes every elementwise kernel meets, and the values that break careless ones.
+fn samples(low: f64, high: f64) -> Vec<Sample> {
+    let uniform = Fill::Uniform(low, high);
+    vec![
+        Sample::new("matrix", NONE, &[&[3, 5]]).fill(0, uniform.clone()),
+        Sample::new("odd", NONE, &[&[2, 3, 7, 5]]).fill(0, uniform.clone()),
+        Sample::new("one", NONE, &[&[1]]).fill(0, uniform.clone()),
+        Sample::new("scalar", NONE, &[&[]]).fill(0, uniform),
+        Sample::new("empty", NONE, &[&[0, 3]]),
+        Sample::new("special", NONE, &[&[2, 4]]).fill(0, Fill::Values(special_values())),
+    ]
+}
+
+/// Zero of both signs, infinities, NaN, and ordinary numbers between them.
+pub fn special_values() -> Vec<f64> {
+    vec![0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0, 1e-3]
+}

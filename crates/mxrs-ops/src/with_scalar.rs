@@ -1,0 +1,63 @@
+//! What operators of a tensor and a scalar parameter share.
+//!
+//! The scalar is first converted to the tensor's type, so a fractional scalar loses its fraction beside integers, as in
+//! MXNet.
+
+use crate::dtypes::NUMBERS;
+use crate::numeric;
+use mxrs_op::{Accuracy, Attrs, Fill, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, Sample, op_params};
+
+op_params! {
+    /// Parameters of the operators with a scalar.
+    pub struct ScalarParams for "scalar operator" {
+        /// The scalar operand.
+        scalar: f64 = 1.0,
+        /// Whether the scalar was written as an integer; kept for MXNet, without effect here.
+        is_int: bool = true,
+    }
+}
+
+/// An operator `out[i] = f(data[i], scalar)`.
+pub fn define(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    reference: ReferenceFn,
+) -> OpDef {
+    OpDef {
+        aliases,
+        summary,
+        dtypes: NUMBERS,
+        inplace: &[(0, 0)],
+        accuracy: Accuracy::Elementwise,
+        reference: Some(reference),
+        samples,
+        ..OpDef::new(name).params::<ScalarParams>()
+    }
+}
+
+/// Applies a function of floats or of integers.
+pub fn apply(
+    params: &OpParams,
+    inputs: &[RefInput<'_>],
+    outputs: &mut [RefOutput<'_>],
+    float: impl Fn(f64, f64) -> f64,
+    integer: impl Fn(i64, i64) -> i64,
+) {
+    let scalar = numeric::rounded_to(inputs[0].desc.dtype, params.get::<ScalarParams>().scalar);
+    numeric::map(inputs, outputs, |x| float(x, scalar), |x| integer(x, scalar as i64));
+}
+
+fn samples() -> Vec<Sample> {
+    let three = [("scalar", "3.0")];
+    // Positive, so that powers are numbers.
+    let positive = Fill::Uniform(0.25, 2.0);
+    vec![
+        Sample::new("matrix", three, &[&[3, 5]]).fill(0, positive.clone()),
+        Sample::new("odd", [("scalar", "0.5")], &[&[2, 3, 7]]).fill(0, positive.clone()),
+        Sample { attrs: Attrs::new(), ..Sample::new("default", three, &[&[4]]).fill(0, positive) },
+        Sample::new("one", three, &[&[1]]),
+        Sample::new("empty", three, &[&[0]]),
+        Sample::new("special", [("scalar", "2.0")], &[&[8]]).fill(0, Fill::Values(crate::unary::special_values())),
+    ]
+}

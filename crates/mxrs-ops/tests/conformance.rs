@@ -1,0 +1,36 @@
+//! The reference backend against itself: every sample of every operator runs on every dtype, with every request, in place,
+//! and on any number of threads, and gives the same numbers.
+
+use mxrs_op::ReferenceBackend;
+use mxrs_testkit::conformance::{self, Report};
+use std::num::NonZeroUsize;
+
+#[test]
+fn every_sample_runs_in_every_way() {
+    let threads = NonZeroUsize::new(2).expect("two is not zero");
+    let team = mxrs_sync::Team::new(mxrs_sync::TeamConfig { threads, cpus: None }).expect("two threads");
+    let mut report = Report::default();
+    for op in mxrs_ops::catalogue().iter() {
+        let one = conformance::run(&ReferenceBackend, op, &team);
+        assert!(one.n_compared() > 0, "{}: nothing was compared", op.name);
+        report.extend(one);
+    }
+    report.assert_ok();
+    assert!(report.skipped.is_empty(), "the reference supports every call: {report}");
+}
+
+#[test]
+fn samples_have_unique_names_and_cover_the_corners() {
+    for op in mxrs_ops::catalogue().iter() {
+        let samples = (op.samples)();
+        let mut names: Vec<&str> = samples.iter().map(|s| s.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), samples.len(), "{}: sample names repeat", op.name);
+        if samples.iter().any(|s| !s.inputs.is_empty()) {
+            let has = |n: usize| samples.iter().any(|s| s.inputs.iter().any(|i| i.shape.n_elements() == n));
+            assert!(has(0), "{}: no sample without elements", op.name);
+            assert!(samples.len() >= 4, "{}: only {} samples", op.name, samples.len());
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Reference kernels and inference against MXNet 1.9.1: the recordings of `tests/mxnet/make_golden.py`.
+
+mod first_principles;
+
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, OpDef, RawTensor, ReferenceBackend, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_testkit::{AlignedBuffer, Tolerance, compare};
+use mxrs_types::{DType, PartialShape, Shape, WriteReq};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A finite number, or the words `nan`, `inf`, `-inf`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Finite(f64),
+    Word(String),
+}
+
+#[derive(Deserialize)]
+struct Array {
+    shape: Vec<usize>,
+    dtype: String,
+    data: Vec<Number>,
+}
+
+impl Array {
+    fn desc(&self) -> TensorDesc {
+        TensorDesc::dense(self.shape.as_slice(), dtype(&self.dtype))
+    }
+    fn numbers(&self) -> Vec<f64> {
+        self.data
+            .iter()
+            .map(|n| match n {
+                Number::Finite(x) => *x,
+                Number::Word(w) => w.parse().expect("nan, inf or -inf"),
+            })
+            .collect()
+    }
+}
+
+/// A call with its numbers.
+#[derive(Deserialize)]
+struct Values {
+    name: String,
+    attrs: BTreeMap<String, String>,
+    is_train: bool,
+    inputs: Vec<Array>,
+    outputs: Vec<Array>,
+    /// What the operator calls its inputs, auxiliary states last.
+    input_names: Vec<String>,
+    n_aux: usize,
+    /// Outputs a graph counts, hidden ones included.
+    n_outputs: usize,
+}
+
+type Dims = Option<Vec<Option<usize>>>;
+
+/// A question to shape inference, and the answer or refusal.
+#[derive(Deserialize)]
+struct Shapes {
+    attrs: BTreeMap<String, String>,
+    given: Vec<Dims>,
+    #[serde(default)]
+    inputs: Vec<Dims>,
+    #[serde(default)]
+    outputs: Vec<Dims>,
+    #[serde(default)]
+    is_refused: bool,
+}
+
+/// Types that follow from the first input's.
+#[derive(Deserialize)]
+struct Types {
+    attrs: BTreeMap<String, String>,
+    given: String,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Golden {
+    op: String,
+    values: Vec<Values>,
+    shapes: Vec<Shapes>,
+    types: Vec<Types>,
+}
+
+fn dtype(name: &str) -> DType {
+    name.parse().expect("a dtype")
+}
+
+fn attrs(map: &BTreeMap<String, String>) -> Attrs {
+    map.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect()
+}
+
+/// Every recording, with its operator.
+fn recordings() -> Vec<(Golden, OpDef)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let ops = mxrs_ops::catalogue();
+    let mut all: Vec<(Golden, OpDef)> = std::fs::read_dir(folder)
+        .expect("the folder of recordings")
+        .map(|entry| {
+            let text = std::fs::read_to_string(entry.expect("an entry").path()).expect("a readable recording");
+            let golden: Golden = serde_json::from_str(&text).expect("a recording");
+            let op = ops.get(&golden.op).expect("a built operator");
+            let op = OpDef::clone(op);
+            (golden, op)
+        })
+        .collect();
+    all.sort_by(|a, b| a.0.op.cmp(&b.0.op));
+    all
+}
+
+/// Runs a recorded call on the reference kernel: visible outputs with their descriptions.
+fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64>)>> {
+    let params = op.parse(&attrs(&case.attrs))?;
+    let inputs: Vec<TensorDesc> = case.inputs.iter().map(Array::desc).collect();
+    let mut in_shapes: Vec<PartialShape> = inputs.iter().map(|d| PartialShape::from(&d.shape)).collect();
+    let mut in_types: Vec<Option<DType>> = inputs.iter().map(|d| Some(d.dtype)).collect();
+    let n_outputs = op.n_outputs.get(&params);
+    let (mut out_shapes, mut out_types) = (vec![PartialShape::unknown(); n_outputs], vec![None; n_outputs]);
+    op.infer_shapes(&params, &mut in_shapes, &mut out_shapes)?;
+    op.infer_dtypes(&params, &mut in_types, &mut out_types)?;
+    let outputs: Vec<TensorDesc> = out_shapes
+        .iter()
+        .zip(&out_types)
+        .map(|(s, t)| TensorDesc::dense(s.known().expect("a known shape"), t.expect("a known type")))
+        .collect();
+    let call = OpCall {
+        op,
+        params: &params,
+        inputs: &inputs,
+        outputs: &outputs,
+        is_constant: &vec![false; inputs.len()],
+        is_train: case.is_train,
+    };
+    let planned = ReferenceBackend.plan(&call)?;
+    let data: Vec<AlignedBuffer> =
+        case.inputs.iter().zip(&inputs).map(|(a, d)| AlignedBuffer::from_f64(&a.numbers(), d.dtype)).collect();
+    let mut results: Vec<AlignedBuffer> = outputs.iter().map(|d| AlignedBuffer::poisoned(d.size_bytes())).collect();
+    let raw_inputs: Vec<RawTensor<'_>> = data.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
+    let raw_outputs: Vec<RawTensor<'_>> =
+        results.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
+    planned.kernel.run(&KernelArgs {
+        inputs: &raw_inputs,
+        outputs: &raw_outputs,
+        reqs: &vec![WriteReq::Write; raw_outputs.len()],
+        scratch: RawTensor::from_slice(&[]),
+        team: &Team::serial(),
+    })?;
+    let n_visible = op.n_visible.get(&params);
+    Ok(outputs.into_iter().zip(results).take(n_visible).map(|(d, b)| (d.clone(), b.to_f64(d.dtype))).collect())
+}
+
+fn check_values(op: &OpDef, case: &Values) -> Result<(), String> {
+    let results = run(op, case).map_err(|e| e.to_string())?;
+    if results.len() != case.outputs.len() {
+        return Err(format!("{} visible outputs, MXNet has {}", results.len(), case.outputs.len()));
+    }
+    for ((desc, got), recorded) in results.iter().zip(&case.outputs) {
+        if *desc != recorded.desc() {
+            return Err(format!("result is {desc}, MXNet's {}", recorded.desc()));
+        }
+        // The recording holds the shortest decimals that round to the elements.
+        let expected = AlignedBuffer::from_f64(&recorded.numbers(), desc.dtype).to_f64(desc.dtype);
+        compare(got, &expected, Tolerance::of(op.accuracy, desc.dtype)).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+#[test]
+fn reference_kernels_give_mxnets_numbers() {
+    let mut failures = Vec::new();
+    let mut n_compared = 0;
+    for (golden, op) in recordings() {
+        for case in &golden.values {
+            n_compared += 1;
+            if let Err(what) = check_values(&op, case) {
+                failures.push(format!("{}/{}: {what}", golden.op, case.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {n_compared} cases:\n{}", failures.len(), failures.join("\n"));
+    assert!(n_compared > 250, "only {n_compared} recorded cases were found");
+}
+
+#[test]
+fn inputs_are_named_and_outputs_counted_as_in_graphs() {
+    for (golden, op) in recordings() {
+        for case in &golden.values {
+            let params = op.parse(&attrs(&case.attrs)).expect("readable parameters");
+            let context = format!("{}/{}", golden.op, case.name);
+            assert_eq!(op.input_names(&params), case.input_names, "{context}");
+            assert_eq!(op.n_inputs(&params), case.input_names.len(), "{context}");
+            assert_eq!(op.n_aux, case.n_aux, "{context}");
+            assert_eq!(op.n_outputs.get(&params), case.n_outputs, "{context}");
+        }
+    }
+}
+
+#[test]
+fn every_operator_is_recorded() {
+    let recorded: Vec<String> = recordings().into_iter().map(|(golden, _)| golden.op).collect();
+    for op in mxrs_ops::catalogue().iter() {
+        assert!(recorded.iter().any(|name| name == op.name), "{} has no recording", op.name);
+    }
+}
+
+fn partial(dims: &Dims) -> PartialShape {
+    dims.as_ref().map_or_else(PartialShape::unknown, |d| PartialShape::new(d.iter().copied()))
+}
+
+/// Ours must agree with MXNet's answer and know at least as much.
+fn check_shape(ours: &PartialShape, mxnets: &Dims, what: &str) -> Result<(), String> {
+    let mxnets = partial(mxnets);
+    match ours.clone().merge(&mxnets) {
+        Ok(false) => Ok(()),
+        _ => Err(format!("{what}: {ours}, MXNet says {mxnets}")),
+    }
+}
+
+fn check_shapes(op: &OpDef, case: &Shapes) -> Result<(), String> {
+    let params = op.parse(&attrs(&case.attrs)).map_err(|e| e.to_string())?;
+    let mut inputs: Vec<PartialShape> = case.given.iter().map(partial).collect();
+    let mut outputs = vec![PartialShape::unknown(); op.n_outputs.get(&params)];
+    // Twice: inference is a fixed point of itself.
+    let mut result = op.infer_shapes(&params, &mut inputs, &mut outputs);
+    if result.is_ok() {
+        result = op.infer_shapes(&params, &mut inputs, &mut outputs);
+    }
+    match result {
+        Err(_) if case.is_refused => return Ok(()),
+        Err(e) => return Err(format!("refused: {e}")),
+        Ok(()) if case.is_refused => return Err(format!("accepted as {inputs:?} {outputs:?}, MXNet refuses")),
+        Ok(()) => {}
+    }
+    let names = op.input_names(&params);
+    for ((ours, mxnets), name) in inputs.iter().zip(&case.inputs).zip(&names) {
+        check_shape(ours, mxnets, name)?;
+    }
+    for (ours, mxnets) in outputs.iter().zip(&case.outputs) {
+        check_shape(ours, mxnets, "output")?;
+    }
+    Ok(())
+}
+
+#[test]
+fn shape_inference_knows_what_mxnet_knows() {
+    let mut failures = Vec::new();
+    let mut n_compared = 0;
+    for (golden, op) in recordings() {
+        for case in &golden.shapes {
+            n_compared += 1;
+            if let Err(what) = check_shapes(&op, case) {
+                failures.push(format!("{} {:?} {:?}: {what}", golden.op, case.attrs, case.given));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {n_compared}:\n{}", failures.len(), failures.join("\n"));
+    assert!(n_compared > 50, "only {n_compared} recorded cases were found");
+}
+
+#[test]
+fn type_inference_says_what_mxnet_says() {
+    for (golden, op) in recordings() {
+        for case in &golden.types {
+            let params = op.parse(&attrs(&case.attrs)).expect("readable parameters");
+            let mut inputs = vec![None; op.n_inputs(&params)];
+            inputs[0] = Some(dtype(&case.given));
+            let mut outputs = vec![None; op.n_outputs.get(&params)];
+            op.infer_dtypes(&params, &mut inputs, &mut outputs).expect("consistent types");
+            let named = |types: &[Option<DType>]| -> Vec<String> {
+                types.iter().map(|t| t.map_or("unknown".into(), |t| t.name().to_string())).collect()
+            };
+            let context = format!("{} of {} {:?}", golden.op, case.given, case.attrs);
+            assert_eq!(named(&inputs), case.inputs, "inputs of {context}");
+            assert_eq!(named(&outputs[..case.outputs.len()]), case.outputs, "outputs of {context}");
+        }
+    }
+}

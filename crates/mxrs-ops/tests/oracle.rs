@@ -1,0 +1,56 @@
+//! Names, aliases, arguments and parameter texts of every built operator equal what MXNet 1.9.1 reports about itself.
+
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One line of the recorded registry.
+#[derive(Deserialize)]
+struct Recorded {
+    name: String,
+    aliases: Vec<String>,
+    params: Vec<(String, String)>,
+    #[serde(default)]
+    key_var_num_args: Option<String>,
+}
+
+fn oracle() -> BTreeMap<String, Recorded> {
+    include_str!("../oracle/operators-1.9.1.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<Recorded>(line).expect("a recorded operator"))
+        .map(|o| (o.name.clone(), o))
+        .collect()
+}
+
+#[test]
+fn built_operators_describe_themselves_as_mxnet_does() {
+    let oracle = oracle();
+    for op in mxrs_ops::catalogue().iter() {
+        let recorded = oracle.get(op.name).unwrap_or_else(|| panic!("{} is no MXNet operator", op.name));
+        let params: Vec<(String, String)> = op
+            .argument_specs()
+            .into_iter()
+            .map(|(name, text)| (name.to_string(), text.to_string()))
+            .chain(op.param_specs.iter().map(|p| (p.name.to_string(), p.type_text.clone())))
+            .collect();
+        assert_eq!(params, recorded.params, "parameters of {}", op.name);
+        assert_eq!(op.aliases, recorded.aliases, "aliases of {}", op.name);
+        assert_eq!(op.variable_count_key(), recorded.key_var_num_args.as_deref(), "count of {}", op.name);
+        for p in &op.param_specs {
+            assert!(!p.doc.is_empty(), "{}: parameter {} has no description", op.name, p.name);
+        }
+    }
+}
+
+#[test]
+fn listed_names_are_the_recorded_ones() {
+    let recorded: BTreeSet<(String, String)> = oracle()
+        .into_values()
+        .flat_map(|o| {
+            let canonical = o.name.clone();
+            std::iter::once(o.name).chain(o.aliases).map(move |name| (name, canonical.clone()))
+        })
+        .collect();
+    let listed: BTreeSet<(String, String)> =
+        mxrs_ops::known_names().map(|(name, canonical)| (name.to_string(), canonical.to_string())).collect();
+    assert_eq!(listed, recorded);
+}

@@ -1,0 +1,179 @@
+//! Host memory: small requests from the process allocator, large ones as mappings of their own with huge pages.
+
+use super::system_probe::SystemProbe;
+use super::{DeviceMemory, MemoryInfo, refused};
+use crate::ALIGNMENT;
+use crate::sync::{AtomicU64, Ordering};
+use mxrs_types::{Device, Result};
+use std::alloc::Layout;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+/// Requests of at least this many bytes are mapped on their own, aligned to this size, and advised to use huge pages.
+pub(super) const LARGE_BYTES: usize = 2 << 20;
+
+/// How long the system's figures are believed before they are read again.
+const INFO_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The memory of this machine, or the part of it that the process's control group may use.
+///
+/// Free memory is what could be used without swapping: page cache that can be dropped counts as free. The system's
+/// figures are read at most every 100 ms; in between, what this object hands out and takes back is reckoned in.
+pub struct HostMemory {
+    device: Device,
+    probe: SystemProbe,
+    started: Instant,
+    /// Milliseconds after `started` when the figures should be read again.
+    probe_due_ms: AtomicU64,
+    total: AtomicU64,
+    /// Free bytes at the last reading, plus the bytes this object had handed out by then.
+    ceiling: AtomicU64,
+    /// Bytes handed out and not taken back.
+    granted: AtomicU64,
+}
+
+impl HostMemory {
+    /// Host memory that calls itself memory of `device`: `cpu(0)`, or plain memory in place of page-locked memory.
+    pub fn new(device: Device) -> Self {
+        Self::with_probe(device, SystemProbe::default())
+    }
+
+    fn with_probe(device: Device, probe: SystemProbe) -> Self {
+        let info = probe.read();
+        Self {
+            device,
+            probe,
+            started: Instant::now(),
+            probe_due_ms: AtomicU64::new(INFO_INTERVAL.as_millis() as u64),
+            total: AtomicU64::new(info.total),
+            ceiling: AtomicU64::new(info.free),
+            granted: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Default for HostMemory {
+    /// The memory of `cpu(0)`.
+    fn default() -> Self {
+        Self::new(Device::cpu(0))
+    }
+}
+
+impl DeviceMemory for HostMemory {
+    fn device(&self) -> Device {
+        self.device
+    }
+
+    fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>> {
+        let ptr = host_allocate(size_bytes).ok_or_else(|| refused(self.device, size_bytes))?;
+        self.granted.fetch_add(size_bytes as u64, Ordering::Relaxed);
+        Ok(ptr)
+    }
+
+    unsafe fn free(&self, ptr: NonNull<u8>, size_bytes: usize) {
+        self.granted.fetch_sub(size_bytes as u64, Ordering::Relaxed);
+        // SAFETY: the caller promises that `ptr` came from `allocate(size_bytes)`, which is `host_allocate`.
+        unsafe { host_free(ptr, size_bytes) };
+    }
+
+    fn info(&self) -> MemoryInfo {
+        let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let due_ms = self.probe_due_ms.load(Ordering::Relaxed);
+        let next_ms = now_ms.saturating_add(INFO_INTERVAL.as_millis() as u64);
+        // The thread that moves the time reads the files; the others go on with the old figures.
+        if now_ms >= due_ms
+            && self.probe_due_ms.compare_exchange(due_ms, next_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            let granted = self.granted.load(Ordering::Relaxed);
+            let info = self.probe.read();
+            self.total.store(info.total, Ordering::Relaxed);
+            self.ceiling.store(info.free.saturating_add(granted), Ordering::Relaxed);
+        }
+        let total = self.total.load(Ordering::Relaxed);
+        let granted = self.granted.load(Ordering::Relaxed);
+        MemoryInfo { free: self.ceiling.load(Ordering::Relaxed).saturating_sub(granted).min(total), total }
+    }
+}
+
+/// Uninitialised host memory of at least `size_bytes` bytes at a multiple of [`ALIGNMENT`]; `None` if there is none.
+pub(super) fn host_allocate(size_bytes: usize) -> Option<NonNull<u8>> {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    if size_bytes >= LARGE_BYTES {
+        return super::mapping::map(size_bytes);
+    }
+    let layout = host_layout(size_bytes)?;
+    // SAFETY: the layout has a size of at least 1.
+    NonNull::new(unsafe { std::alloc::alloc(layout) })
+}
+
+/// Returns memory of [`host_allocate`].
+///
+/// # Safety
+/// `ptr` came from `host_allocate(size_bytes)` with the same size and is freed once.
+pub(super) unsafe fn host_free(ptr: NonNull<u8>, size_bytes: usize) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    if size_bytes >= LARGE_BYTES {
+        // SAFETY: of this size `host_allocate` maps, and the caller promises the same size and a single free.
+        return unsafe { super::mapping::unmap(ptr, size_bytes) };
+    }
+    if let Some(layout) = host_layout(size_bytes) {
+        // SAFETY: `host_allocate` computed the same layout from the same size for this pointer.
+        unsafe { std::alloc::dealloc(ptr.as_ptr(), layout) };
+    }
+}
+
+fn host_layout(size_bytes: usize) -> Option<Layout> {
+    let align = if size_bytes >= LARGE_BYTES { 4096 } else { ALIGNMENT };
+    Layout::from_size_align(size_bytes.max(1), align).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn memory_is_aligned_and_can_be_written() {
+        let memory = HostMemory::default();
+        for size in [1, 63, 4096, LARGE_BYTES - 1, LARGE_BYTES, LARGE_BYTES + 1, 5_000_000] {
+            let ptr = memory.allocate(size).unwrap();
+            let expected = if size >= LARGE_BYTES { 4096 } else { ALIGNMENT };
+            assert!(ptr.addr().get().is_multiple_of(expected), "{size}");
+            // SAFETY: the allocation has `size` bytes and nobody else knows it.
+            unsafe {
+                ptr.write_bytes(0x5a, size);
+                assert_eq!(ptr.add(size - 1).read(), 0x5a);
+                memory.free(ptr, size);
+            }
+        }
+        assert_eq!(memory.granted.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        let memory = HostMemory::default();
+        for size in [usize::MAX, usize::MAX - LARGE_BYTES, isize::MAX as usize, 1 << 60] {
+            assert!(memory.allocate(size).is_err(), "{size}");
+        }
+    }
+
+    #[test]
+    fn figures_are_kept_between_readings_and_grants_are_reckoned_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let meminfo = dir.path().join("meminfo");
+        fs::write(&meminfo, "MemTotal: 1000000 kB\nMemAvailable: 800000 kB\n").unwrap();
+        let memory = HostMemory::with_probe(Device::cpu(0), SystemProbe::at(dir.path(), dir.path()));
+        // A due time far away stands for "less than 100 ms have passed", however slow this machine is.
+        memory.probe_due_ms.store(u64::MAX, Ordering::Relaxed);
+        fs::write(&meminfo, "MemTotal: 1000000 kB\nMemAvailable: 300000 kB\n").unwrap();
+        assert_eq!(memory.info(), MemoryInfo { free: 800_000 << 10, total: 1_000_000 << 10 });
+
+        let ptr = memory.allocate(1 << 20).unwrap();
+        assert_eq!(memory.info().free, (800_000 << 10) - (1 << 20));
+        memory.probe_due_ms.store(0, Ordering::Relaxed);
+        assert_eq!(memory.info().free, 300_000 << 10);
+        // SAFETY: allocated above with this size, used by nobody.
+        unsafe { memory.free(ptr, 1 << 20) };
+        assert!(memory.probe_due_ms.load(Ordering::Relaxed) >= 100);
+    }
+}

@@ -1,0 +1,53 @@
+//! Anonymous mappings on Linux, placed so that huge pages fit.
+
+use super::host::LARGE_BYTES;
+use std::ptr::NonNull;
+
+/// Page size of the processor; larger ones divide [`LARGE_BYTES`] all the same.
+fn page_bytes() -> usize {
+    // SAFETY: reads a constant of the system.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+/// A private, zeroed mapping of at least `size_bytes` bytes at a multiple of [`LARGE_BYTES`].
+pub(super) fn map(size_bytes: usize) -> Option<NonNull<u8>> {
+    let page = page_bytes();
+    let len = size_bytes.checked_next_multiple_of(page)?;
+    // Wherever a range of this length lies, an aligned range of `len` bytes is in it.
+    let reach = len.checked_add(LARGE_BYTES - page)?;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new anonymous mapping at an address of the system's choice touches no existing memory.
+    let start =
+        unsafe { libc::mmap(std::ptr::null_mut(), reach, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return None;
+    }
+    let start = start.cast::<u8>();
+    let head = start.addr().next_multiple_of(LARGE_BYTES) - start.addr();
+    let tail = reach - head - len;
+    // SAFETY: head and tail are whole pages inside the mapping made above and outside the part that is kept. That part
+    // is `len` bytes from `start + head`, so the advice concerns it alone. If the system refuses to trim, or knows no
+    // huge pages, the mapping is only larger or slower than it could be.
+    unsafe {
+        let kept = start.add(head);
+        if head > 0 {
+            libc::munmap(start.cast(), head);
+        }
+        if tail > 0 {
+            libc::munmap(kept.add(len).cast(), tail);
+        }
+        libc::madvise(kept.cast(), len, libc::MADV_HUGEPAGE);
+        NonNull::new(kept)
+    }
+}
+
+/// Removes a mapping.
+///
+/// # Safety
+/// `ptr` came from `map(size_bytes)` with the same size and is unmapped once.
+pub(super) unsafe fn unmap(ptr: NonNull<u8>, size_bytes: usize) {
+    let len = size_bytes.next_multiple_of(page_bytes());
+    // SAFETY: the caller promises a mapping of `map(size_bytes)`, which covers exactly these pages.
+    let status = unsafe { libc::munmap(ptr.as_ptr().cast(), len) };
+    debug_assert_eq!(status, 0, "munmap of {len} bytes at {ptr:p}");
+}

@@ -1,0 +1,63 @@
+//! What a pool needs from a device.
+
+mod host;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod mapping;
+mod simulated;
+mod system_probe;
+
+pub use host::HostMemory;
+pub use simulated::{SimulatedCall, SimulatedCounters, SimulatedMemory};
+
+use mxrs_types::{Device, Error, ErrorKind, Result};
+use std::ptr::NonNull;
+
+/// How much memory a device has, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryInfo {
+    /// Bytes that could be allocated now.
+    pub free: u64,
+    /// Bytes there are.
+    pub total: u64,
+}
+
+/// The memory of one device: the only thing a pool knows about hardware.
+///
+/// An implementation promises that `allocate` returns memory of at least the size asked for, at a multiple of
+/// [`ALIGNMENT`](crate::ALIGNMENT), that overlaps no other allocation not yet freed, and that may be used and freed on
+/// any thread. Pools call it without holding a lock, from many threads at once.
+pub trait DeviceMemory: Send + Sync {
+    /// The device.
+    fn device(&self) -> Device;
+
+    /// `size_bytes` (at least 1) bytes of uninitialised memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`] if there is no room (the pool replaces its figures by its own); any other kind if the
+    /// device fails.
+    fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>>;
+
+    /// Takes memory back.
+    ///
+    /// # Safety
+    /// `ptr` came from `allocate(size_bytes)` of this object with the same size, was not freed since, and nothing uses
+    /// it any more, pending work of the device included.
+    unsafe fn free(&self, ptr: NonNull<u8>, size_bytes: usize);
+
+    /// Free and total memory. For page-locked memory these are the system's figures, not those of a GPU.
+    ///
+    /// Pools ask on a cache miss, so it may cost a system call, but not milliseconds.
+    fn info(&self) -> MemoryInfo;
+}
+
+/// "No room" as a device reports it; the pool knows the rest.
+fn refused(device: Device, size_bytes: usize) -> Error {
+    Error::new(ErrorKind::OutOfMemory {
+        device,
+        requested: size_bytes as u64,
+        live: 0,
+        cached: 0,
+        largest_cached: 0,
+        hint: "the device refused".into(),
+    })
+}

@@ -1,0 +1,262 @@
+//! A device that exists only in tests: it has as much memory as it is told, fails on command and remembers its calls.
+
+use super::host::{host_allocate, host_free};
+use super::{DeviceMemory, MemoryInfo, refused};
+use crate::sync::{AtomicU64, Mutex, Ordering};
+use mxrs_types::{Device, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// One call that a [`SimulatedMemory`] got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SimulatedCall {
+    /// A request; the address it got, or `None` if it was refused.
+    Allocate {
+        /// Bytes asked for.
+        size_bytes: usize,
+        /// First address.
+        address: Option<usize>,
+    },
+    /// Memory came back.
+    Free {
+        /// Bytes.
+        size_bytes: usize,
+        /// First address.
+        address: usize,
+    },
+    /// Someone asked how much is free.
+    Info,
+}
+
+/// What a [`SimulatedMemory`] counted. Sizes are in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SimulatedCounters {
+    /// Requests that were granted.
+    pub allocations: u64,
+    /// Requests that were refused.
+    pub refusals: u64,
+    /// Allocations that came back.
+    pub frees: u64,
+    /// Questions how much is free.
+    pub infos: u64,
+    /// Bytes now allocated.
+    pub used_bytes: u64,
+    /// Largest `used_bytes` so far.
+    pub peak_used_bytes: u64,
+}
+
+type Hook = Box<dyn Fn(&SimulatedCall) + Send + Sync>;
+
+/// Simulated memory of any device. It panics when memory comes back that it did not give, or twice.
+///
+/// ```
+/// use mxrs_storage::{DeviceMemory, SimulatedMemory};
+/// use mxrs_types::Device;
+///
+/// let gpu = SimulatedMemory::new(Device::gpu(0), 1 << 30).unbacked();
+/// gpu.fail_on_request(2);
+/// assert!(gpu.allocate(4096).is_ok());
+/// assert!(gpu.allocate(4096).is_err());
+/// assert_eq!(gpu.counters().used_bytes, 4096);
+/// ```
+pub struct SimulatedMemory {
+    device: Device,
+    total_bytes: u64,
+    backed: bool,
+    latency: Duration,
+    hook: Option<Hook>,
+    /// Requests so far, refused ones included.
+    n_requests: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    counters: SimulatedCounters,
+    calls: Vec<SimulatedCall>,
+    /// Sizes by address.
+    live: BTreeMap<usize, usize>,
+    failing_requests: BTreeSet<u64>,
+    /// Bytes of address space given out so far, where nothing lies behind an address.
+    address_space: usize,
+}
+
+/// Where addresses without memory behind them start: far from anything a process maps, like a GPU's.
+const UNBACKED_START: usize = 1 << 60;
+
+impl SimulatedMemory {
+    /// `total_bytes` bytes of `device`, backed by host memory that can be read and written.
+    pub fn new(device: Device, total_bytes: u64) -> Self {
+        Self {
+            device,
+            total_bytes,
+            backed: true,
+            latency: Duration::ZERO,
+            hook: None,
+            n_requests: AtomicU64::new(0),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Gives out addresses with nothing behind them, so that terabytes cost nothing and a host access crashes.
+    #[must_use]
+    pub fn unbacked(mut self) -> Self {
+        self.backed = false;
+        self
+    }
+
+    /// Every call takes at least this long, and takes effect at its end.
+    #[must_use]
+    pub fn latency(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
+
+    /// Runs `hook` at the end of every call, on the calling thread, while this object holds no lock of its own.
+    #[must_use]
+    pub fn on_call(mut self, hook: impl Fn(&SimulatedCall) + Send + Sync + 'static) -> Self {
+        self.hook = Some(Box::new(hook));
+        self
+    }
+
+    /// Refuses the `nth` request, counted from 1 at the making of this object. May be called for several.
+    pub fn fail_on_request(&self, nth: u64) {
+        self.state.lock().failing_requests.insert(nth);
+    }
+
+    /// Requests so far, refused ones included.
+    pub fn n_requests(&self) -> u64 {
+        self.n_requests.load(Ordering::Relaxed)
+    }
+
+    /// All calls so far, in order.
+    pub fn calls(&self) -> Vec<SimulatedCall> {
+        self.state.lock().calls.clone()
+    }
+
+    /// The counters now.
+    pub fn counters(&self) -> SimulatedCounters {
+        self.state.lock().counters
+    }
+
+    fn pause(&self) {
+        if !self.latency.is_zero() {
+            std::thread::sleep(self.latency);
+        }
+    }
+
+    fn finish(&self, call: SimulatedCall) {
+        self.state.lock().calls.push(call);
+        if let Some(hook) = &self.hook {
+            hook(&call);
+        }
+    }
+
+    fn grant(&self, size_bytes: usize) -> Option<NonNull<u8>> {
+        let nth = self.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut state = self.state.lock();
+        let used_bytes = state.counters.used_bytes.checked_add(size_bytes as u64);
+        let room = used_bytes.filter(|&used| used <= self.total_bytes && !state.failing_requests.contains(&nth));
+        let granted = room.and_then(|used| {
+            let ptr = match self.backed {
+                true => host_allocate(size_bytes)?,
+                false => {
+                    let address = UNBACKED_START.checked_add(state.address_space)?;
+                    state.address_space =
+                        state.address_space.checked_add(size_bytes.checked_next_multiple_of(4096)?)?;
+                    NonNull::without_provenance(NonZero::new(address)?)
+                }
+            };
+            Some((ptr, used))
+        });
+        let Some((ptr, used)) = granted else {
+            state.counters.refusals += 1;
+            return None;
+        };
+        state.counters.allocations += 1;
+        state.counters.used_bytes = used;
+        state.counters.peak_used_bytes = state.counters.peak_used_bytes.max(used);
+        state.live.insert(ptr.addr().get(), size_bytes);
+        Some(ptr)
+    }
+}
+
+impl DeviceMemory for SimulatedMemory {
+    fn device(&self) -> Device {
+        self.device
+    }
+
+    fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>> {
+        self.pause();
+        let granted = self.grant(size_bytes);
+        self.finish(SimulatedCall::Allocate { size_bytes, address: granted.map(|ptr| ptr.addr().get()) });
+        granted.ok_or_else(|| refused(self.device, size_bytes))
+    }
+
+    unsafe fn free(&self, ptr: NonNull<u8>, size_bytes: usize) {
+        self.pause();
+        let address = ptr.addr().get();
+        let mut state = self.state.lock();
+        let known = state.live.remove(&address);
+        assert_eq!(known, Some(size_bytes), "{}: freed {size_bytes} bytes at {address:#x}", self.device);
+        state.counters.frees += 1;
+        state.counters.used_bytes -= size_bytes as u64;
+        drop(state);
+        if self.backed {
+            // SAFETY: `live` had this address with this size, so it came from `host_allocate`, and it has it no longer.
+            unsafe { host_free(ptr, size_bytes) };
+        }
+        self.finish(SimulatedCall::Free { size_bytes, address });
+    }
+
+    fn info(&self) -> MemoryInfo {
+        self.pause();
+        let mut state = self.state.lock();
+        state.counters.infos += 1;
+        let free = self.total_bytes - state.counters.used_bytes;
+        drop(state);
+        self.finish(SimulatedCall::Info);
+        MemoryInfo { free, total: self.total_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn total_is_a_limit_and_calls_are_logged() {
+        let memory = SimulatedMemory::new(Device::gpu(0), 100).unbacked();
+        let ptr = memory.allocate(60).unwrap();
+        assert!(memory.allocate(41).is_err());
+        assert_eq!(memory.info(), MemoryInfo { free: 40, total: 100 });
+        // SAFETY: allocated above with this size.
+        unsafe { memory.free(ptr, 60) };
+        let address = ptr.addr().get();
+        assert_eq!(
+            memory.calls(),
+            [
+                SimulatedCall::Allocate { size_bytes: 60, address: Some(address) },
+                SimulatedCall::Allocate { size_bytes: 41, address: None },
+                SimulatedCall::Info,
+                SimulatedCall::Free { size_bytes: 60, address },
+            ]
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "gpu(0): freed 64 bytes at")]
+    fn double_free_panics() {
+        let memory = SimulatedMemory::new(Device::gpu(0), 1000).unbacked();
+        let ptr = memory.allocate(64).unwrap();
+        // SAFETY: the second call breaks the contract on purpose; without backing no memory is touched.
+        unsafe {
+            memory.free(ptr, 64);
+            memory.free(ptr, 64);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Which block a request gets: the rounding policy of a pool.
+
+use crate::config::{PoolConfig, PoolKind};
+
+/// The block for a request: its size, and the key under which it is kept when free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SizeClass {
+    /// Requests with equal keys share blocks; larger requests never have smaller keys.
+    pub(crate) key: usize,
+    pub(crate) block_bytes: usize,
+}
+
+/// A rounding policy; settings have been validated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rounding {
+    /// Multiples of `page`, above `large` multiples of `large`; the key is the size.
+    Naive { page: usize, large: usize },
+    /// `2^n` up to `n = cutoff` (not below `page_log2`), then `k · 2^cutoff`; the key counts the sizes.
+    Round { page_log2: u32, cutoff: u32 },
+    /// The request itself.
+    Exact,
+}
+
+impl Rounding {
+    pub(crate) fn new(config: &PoolConfig) -> Self {
+        match config.kind {
+            PoolKind::Naive => Self::Naive { page: config.page_size, large: config.large_alloc_round_size },
+            PoolKind::Round => Self::Round { page_log2: config.page_size.ilog2(), cutoff: config.round_linear_cutoff },
+            PoolKind::Unpooled => Self::Exact,
+        }
+    }
+
+    /// The class of a request of `size ≥ 1` bytes; `None` if its block would not fit in an address.
+    pub(crate) fn class(&self, size: usize) -> Option<SizeClass> {
+        match *self {
+            Self::Naive { page, large } => {
+                let pages = size.checked_next_multiple_of(page)?;
+                let block_bytes = if pages > large { pages.checked_next_multiple_of(large)? } else { pages };
+                Some(SizeClass { key: block_bytes, block_bytes })
+            }
+            Self::Round { page_log2, cutoff } => {
+                // Bit length of size - 1, which is the logarithm of size rounded up.
+                let log2 = usize::BITS - size.saturating_sub(1).leading_zeros();
+                if log2 <= cutoff {
+                    let bucket = log2.max(page_log2);
+                    Some(SizeClass { key: bucket as usize, block_bytes: 1usize.checked_shl(bucket)? })
+                } else {
+                    let unit = 1usize.checked_shl(cutoff)?;
+                    let n_units = size.div_ceil(unit);
+                    Some(SizeClass { key: cutoff as usize + n_units - 1, block_bytes: n_units.checked_mul(unit)? })
+                }
+            }
+            Self::Exact => Some(SizeClass { key: size, block_bytes: size }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Sizes around every power of two and every multiple that matters.
+    fn sizes() -> impl Strategy<Value = usize> {
+        prop_oneof![
+            1usize..70_000,
+            (5u32..40, -3i64..4).prop_map(|(log2, off)| ((1i64 << log2) + off).max(1) as usize),
+            (1usize..5000, 0usize..3).prop_map(|(k, off)| k * (1 << 24) + off),
+            1usize..1 << 45,
+        ]
+    }
+
+    fn configs() -> impl Strategy<Value = PoolConfig> {
+        let naive = (5u32..16, 0u32..8).prop_map(|(page, factor)| PoolConfig {
+            page_size: 1 << page,
+            large_alloc_round_size: 1 << (page + factor),
+            ..PoolConfig::of_kind(PoolKind::Naive)
+        });
+        let round = (5u32..20, 20u32..35).prop_map(|(page, cutoff)| PoolConfig {
+            page_size: 1 << page,
+            round_linear_cutoff: cutoff,
+            ..PoolConfig::of_kind(PoolKind::Round)
+        });
+        prop_oneof![naive, round]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        /// S4: block ≥ size, one block size for each key, key monotone, and the block's own key is that key.
+        #[test]
+        fn s4_keys_and_sizes_agree(config in configs(), a in sizes(), b in sizes()) {
+            let rounding = Rounding::new(&config);
+            let (small, large) = (a.min(b), a.max(b));
+            let (class_small, class_large) = (rounding.class(small).unwrap(), rounding.class(large).unwrap());
+            prop_assert!(class_small.block_bytes >= small);
+            prop_assert!(class_small.key <= class_large.key);
+            if class_small.key == class_large.key {
+                prop_assert_eq!(class_small.block_bytes, class_large.block_bytes);
+            }
+            prop_assert_eq!(rounding.class(class_large.block_bytes).unwrap(), class_large);
+        }
+    }
+
+    #[test]
+    fn sizes_that_fit_no_address_are_refused() {
+        let naive = Rounding::new(&PoolConfig::default());
+        let round = Rounding::new(&PoolConfig::of_kind(PoolKind::Round));
+        for size in [usize::MAX, usize::MAX - 4094, usize::MAX - (1 << 20)] {
+            assert_eq!(naive.class(size), None);
+            assert_eq!(round.class(size), None);
+        }
+        assert_eq!(Rounding::Exact.class(usize::MAX).unwrap().block_bytes, usize::MAX);
+    }
+}

@@ -1,0 +1,65 @@
+//! Who asked for a block: the words a profiler or an error prints.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Name of an allocation and the profiler scope it was made in, such as scope `resnet:` and name `conv0_weight`.
+///
+/// It belongs to the live block only: a cached block has no tag, and its next owner brings another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tag {
+    /// What the bytes are for.
+    pub name: Cow<'static, str>,
+    /// Profiler scope, with its closing colon.
+    pub scope: Cow<'static, str>,
+}
+
+impl Tag {
+    /// A tag of this name in the unknown scope.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// The same name in this scope.
+    #[must_use]
+    pub fn scoped(mut self, scope: impl Into<Cow<'static, str>>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+}
+
+impl Default for Tag {
+    /// Scope `<unk>:`, name `unknown`.
+    fn default() -> Self {
+        Self { name: Cow::Borrowed("unknown"), scope: Cow::Borrowed("<unk>:") }
+    }
+}
+
+impl From<&'static str> for Tag {
+    fn from(name: &'static str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl From<String> for Tag {
+    fn from(name: String) -> Self {
+        Self::new(name)
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.scope, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scope_comes_before_name() {
+        assert_eq!(Tag::default().to_string(), "<unk>:unknown");
+        assert_eq!(Tag::new("weight").scoped("net:").to_string(), "net:weight");
+    }
+}

@@ -1,0 +1,64 @@
+//! The pools seen from outside, on simulated devices: documented settings, invariants, failures, threads.
+//!
+//! Unsafe code: the tests write through blocks to see that no two share a byte, and one implements a broken device.
+#![allow(unsafe_code)]
+
+mod concurrency;
+mod env_rows;
+mod failures;
+mod invariants;
+mod log_capture;
+mod properties;
+
+use mxrs_storage::{Block, PoolConfig, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_types::Device;
+use std::sync::Arc;
+
+const MIB: u64 = 1 << 20;
+
+/// The three kinds of device that have pool settings.
+const DEVICES: [Device; 3] = [Device::cpu(0), Device::gpu(0), Device::cpu_pinned(0)];
+
+/// Storage on simulated devices.
+struct Bench {
+    storage: Storage,
+    memories: Vec<Arc<SimulatedMemory>>,
+}
+
+impl Bench {
+    /// All three devices, `total_bytes` each, with addresses only.
+    fn new(config: StorageConfig, total_bytes: u64) -> Self {
+        Self::of(config, DEVICES.map(|device| SimulatedMemory::new(device, total_bytes).unbacked()))
+    }
+
+    /// As `new`, with the same settings for each device.
+    fn uniform(pool: PoolConfig, total_bytes: u64) -> Self {
+        Self::new(StorageConfig::uniform(pool), total_bytes)
+    }
+
+    fn of(config: StorageConfig, memories: impl IntoIterator<Item = SimulatedMemory>) -> Self {
+        let memories: Vec<_> = memories.into_iter().map(Arc::new).collect();
+        let builder = memories.iter().cloned().fold(Storage::builder(config), |builder, memory| builder.device(memory));
+        Self { storage: builder.build().unwrap(), memories }
+    }
+
+    fn memory(&self, device: Device) -> &SimulatedMemory {
+        use mxrs_storage::DeviceMemory;
+        self.memories.iter().find(|memory| memory.device() == device).unwrap()
+    }
+
+    fn allocate(&self, device: Device, size_bytes: usize) -> Block {
+        self.storage.allocate(device, size_bytes, Tag::new("test")).unwrap()
+    }
+}
+
+/// One kind's settings changed, the others at their defaults.
+fn only(device: Device, pool: PoolConfig) -> StorageConfig {
+    let mut config = StorageConfig::default();
+    match device {
+        Device { kind: mxrs_types::DeviceKind::Gpu, .. } => config.gpu = pool,
+        Device { kind: mxrs_types::DeviceKind::CpuPinned, .. } => config.cpu_pinned = pool,
+        _ => config.cpu = pool,
+    }
+    config
+}

@@ -1,0 +1,185 @@
+//! One set of names for std and parking_lot, or for loom under `--cfg loom`.
+
+/// Shared ownership; std's under loom too, where only loom's own can be watched but std's can hold unsized values.
+pub use std::sync::Arc;
+
+#[cfg(loom)]
+pub use loom::thread_local;
+#[cfg(not(loom))]
+pub use std::thread_local;
+
+/// Atomic integers, booleans and fences.
+pub mod atomic {
+    #[cfg(loom)]
+    pub use loom::sync::atomic::{
+        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+    #[cfg(not(loom))]
+    pub use std::sync::atomic::{
+        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+}
+
+/// Starting, parking and naming threads.
+pub mod thread {
+    #[cfg(loom)]
+    pub use loom::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, spawn, yield_now};
+    #[cfg(not(loom))]
+    pub use std::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, spawn, yield_now};
+}
+
+/// Advice to the processor while spinning.
+pub mod hint {
+    #[cfg(loom)]
+    pub use loom::hint::spin_loop;
+    #[cfg(not(loom))]
+    pub use std::hint::spin_loop;
+}
+
+#[cfg(not(loom))]
+mod locks {
+    /// Holds a [`Mutex`] until dropped.
+    pub type MutexGuard<'a, T> = parking_lot::MutexGuard<'a, T>;
+
+    /// A lock that a panicking holder leaves usable.
+    #[derive(Debug, Default)]
+    pub struct Mutex<T>(parking_lot::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        /// An unlocked lock around `value`.
+        pub const fn new(value: T) -> Self {
+            Self(parking_lot::Mutex::new(value))
+        }
+
+        /// Waits for the lock.
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock()
+        }
+
+        /// The lock if nobody holds it.
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            self.0.try_lock()
+        }
+
+        /// The value, without locking: the exclusive borrow proves nobody else looks.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut()
+        }
+
+        /// Takes the value out.
+        pub fn into_inner(self) -> T {
+            self.0.into_inner()
+        }
+    }
+
+    /// Lets a thread sleep until another changes what a [`Mutex`] guards.
+    #[derive(Debug, Default)]
+    pub struct Condvar(parking_lot::Condvar);
+
+    impl Condvar {
+        /// With no sleeper.
+        pub const fn new() -> Self {
+            Self(parking_lot::Condvar::new())
+        }
+
+        /// Releases the guard, sleeps, and takes the lock again. May wake for no reason.
+        pub fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(&mut guard);
+            guard
+        }
+
+        /// As [`Condvar::wait`] but for at most `timeout`; true when the time ran out.
+        pub fn wait_for<'a, T>(
+            &self,
+            mut guard: MutexGuard<'a, T>,
+            timeout: std::time::Duration,
+        ) -> (MutexGuard<'a, T>, bool) {
+            let timed_out = self.0.wait_for(&mut guard, timeout).timed_out();
+            (guard, timed_out)
+        }
+
+        /// Wakes one sleeper.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        /// Wakes every sleeper.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+}
+
+#[cfg(loom)]
+mod locks {
+    /// Holds a [`Mutex`] until dropped.
+    pub type MutexGuard<'a, T> = loom::sync::MutexGuard<'a, T>;
+
+    /// A lock that a panicking holder leaves usable.
+    #[derive(Debug, Default)]
+    pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        /// An unlocked lock around `value`.
+        pub fn new(value: T) -> Self {
+            Self(loom::sync::Mutex::new(value))
+        }
+
+        /// Waits for the lock.
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        }
+
+        /// The lock if nobody holds it.
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            self.0.try_lock().ok()
+        }
+
+        /// The value, without locking: the exclusive borrow proves nobody else looks.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+        }
+
+        /// Takes the value out.
+        pub fn into_inner(self) -> T {
+            self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        }
+    }
+
+    /// Lets a thread sleep until another changes what a [`Mutex`] guards.
+    #[derive(Debug, Default)]
+    pub struct Condvar(loom::sync::Condvar);
+
+    impl Condvar {
+        /// With no sleeper.
+        pub fn new() -> Self {
+            Self(loom::sync::Condvar::new())
+        }
+
+        /// Releases the guard, sleeps, and takes the lock again. May wake for no reason.
+        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+        }
+
+        /// As [`Condvar::wait`] (loom has no clock); never reports that time ran out.
+        pub fn wait_for<'a, T>(
+            &self,
+            guard: MutexGuard<'a, T>,
+            _timeout: std::time::Duration,
+        ) -> (MutexGuard<'a, T>, bool) {
+            (self.wait(guard), false)
+        }
+
+        /// Wakes one sleeper.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        /// Wakes every sleeper.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+}
+
+pub use locks::{Condvar, Mutex, MutexGuard};

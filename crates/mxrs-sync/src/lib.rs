@@ -1,0 +1,41 @@
+//! The sole door to atomics, locks and threads.
+//!
+//! Everything concurrent in mxrs imports from here. Under `--cfg loom` the same names stand for loom's checked versions, so
+//! a protocol can be searched exhaustively; in debug builds a [`RankedMutex`] notices locks taken in the wrong order; and
+//! [`Team`] is the set of threads that share one operator's loop.
+//!
+//! This crate does not know what an operator, a variable or a device is, and it reads no setting: sizes and CPU lists are
+//! handed in.
+//!
+//! ```
+//! use mxrs_sync::{Team, TeamConfig, atomic::{AtomicU64, Ordering}};
+//! use std::num::NonZeroUsize;
+//!
+//! let team = Team::new(TeamConfig { threads: NonZeroUsize::new(2).unwrap(), cpus: None })?;
+//! let sum = AtomicU64::new(0);
+//! team.run(100, &|chunk| { sum.fetch_add(chunk as u64, Ordering::Relaxed); });
+//! assert_eq!(sum.into_inner(), 4950);
+//! # Ok::<(), mxrs_types::Error>(())
+//! ```
+//!
+//! Read next: [`team`] for the wake-up protocol, [`rank`] for the lock order, [`affinity`] for pinning.
+
+// Three reasons only: `team` erases the lifetime of the loop body it lends to its threads and keeps it in a shared cell;
+// `open_once` hands out a mutable borrow from behind a shared one, once; `affinity` calls sched_setaffinity and
+// sched_getaffinity.
+#![allow(unsafe_code)]
+
+pub mod affinity;
+mod door;
+mod open_once;
+pub mod rank;
+mod ranked;
+pub mod team;
+mod topology;
+
+pub use door::{Arc, Condvar, Mutex, MutexGuard, atomic, hint, thread, thread_local};
+pub use open_once::OpenOnce;
+pub use rank::Rank;
+pub use ranked::{RankedGuard, RankedMutex};
+pub use team::{Team, TeamConfig};
+pub use topology::{Cpu, Topology, physical_cores};

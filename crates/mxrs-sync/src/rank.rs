@@ -1,0 +1,73 @@
+//! The order in which locks may be taken, all in one place.
+//!
+//! A thread that holds a lock may take another only if its rank is higher; two locks of one rank are taken only in
+//! ascending order of a number both sides agree on (engine variables: their id). The order below reads "outer to inner".
+
+/// Rank of a lock; see the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Rank {
+    /// Start and stop of the engine: held while pools are made or joined.
+    EngineLifecycle = 10,
+    /// State of one engine variable; several at once in ascending id.
+    EngineVar = 20,
+    /// Failures nobody has been told about yet.
+    EngineErrors = 30,
+    /// Sleepers of wait-for-all.
+    EngineWaiters = 40,
+    /// One worker pool: its priority heap and its sleepers.
+    EnginePool = 50,
+    /// A storage pool's free lists.
+    Storage = 60,
+    /// A backend's cache of prepared kernels.
+    KernelCache = 70,
+    /// Anything that takes no further lock.
+    Leaf = 100,
+}
+
+/// Two locks taken against the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inversion {
+    /// What the thread already holds, with its order number.
+    pub held: (Rank, u64),
+    /// What it asked for.
+    pub wanted: (Rank, u64),
+}
+
+impl std::fmt::Display for Inversion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "lock order: {:?}#{} wanted while {:?}#{} is held; see the order in mxrs_sync::rank",
+            self.wanted.0, self.wanted.1, self.held.0, self.held.1
+        )
+    }
+}
+
+/// Whether `wanted` may be taken by a thread holding `held`.
+///
+/// # Errors
+/// The first held lock that should have come later.
+pub fn check(held: &[(Rank, u64)], wanted: (Rank, u64)) -> Result<(), Inversion> {
+    match held.iter().find(|h| **h >= wanted) {
+        Some(h) => Err(Inversion { held: *h, wanted }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_ascend() {
+        let var = |id| (Rank::EngineVar, id);
+        assert!(check(&[], var(7)).is_ok());
+        assert!(check(&[var(1), var(3)], var(4)).is_ok());
+        assert!(check(&[var(1)], (Rank::EnginePool, 0)).is_ok());
+        assert_eq!(check(&[var(1), var(3)], var(2)).unwrap_err().held, var(3));
+        assert!(check(&[var(1)], var(1)).is_err(), "the same lock twice");
+        assert!(check(&[(Rank::Leaf, 0)], var(9)).is_err());
+    }
+}

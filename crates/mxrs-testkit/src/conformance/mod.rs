@@ -1,0 +1,80 @@
+//! The conformance runner: every sample × dtype of an operator on a backend, compared with the reference kernel.
+//!
+//! For each case that the backend says it supports, the runner checks: the numbers with request `Write`, on the given
+//! team and on one thread (visible outputs bit-equal); that `Null` leaves outputs alone; `Add` on top of a base;
+//! `Inplace` for each pair the operator declares, where the plan allows it; that inputs keep their bytes and nothing is
+//! written behind the end of an output or of the scratch memory; and the same with the inputs after the first declared
+//! constant, as parameters are. Layouts other than row-major are reached and left through
+//! [`mxrs_op::Backend::reorder`]. Hidden outputs are a kernel's own affair and are not compared.
+
+mod prepared;
+mod report;
+mod runner;
+
+pub use prepared::Prepared;
+pub use report::{Case, ExpectedFailure, Report};
+pub use runner::Runner;
+
+use mxrs_op::{Backend, OpDef, Support};
+use mxrs_sync::Team;
+use std::sync::Arc;
+
+/// Runs every sample of `op` with each of its dtypes on `backend`.
+///
+/// Nothing panics on a wrong kernel; look at the [`Report`]. An operator without samples, or whose samples do not even
+/// run on the reference, is a failure too.
+pub fn run(backend: &dyn Backend, op: &OpDef, team: &Arc<Team>) -> Report {
+    let mut report = Report::default();
+    let samples = (op.samples)();
+    for sample in &samples {
+        let fixed = sample.inputs.first().and_then(|i| i.dtype);
+        // Without inputs, or with a fixed first one, the dtype does not vary.
+        let dtypes = if sample.inputs.is_empty() || fixed.is_some() { &op.dtypes[..1] } else { op.dtypes };
+        for &dtype in dtypes {
+            match Prepared::new(op, sample, dtype) {
+                Ok(prepared) => run_case(backend, op, &prepared, team, &mut report),
+                Err(e) => {
+                    let case = Case { op: op.name, sample: sample.name, dtype };
+                    report.failed.push((case, format!("cannot run the reference: {e}")));
+                }
+            }
+        }
+    }
+    if samples.is_empty() && op.is_built() {
+        let case = Case { op: op.name, sample: "(none)", dtype: op.dtypes.first().copied().unwrap_or_default() };
+        report.failed.push((case, "the operator has no samples".into()));
+    }
+    report
+}
+
+fn run_case(backend: &dyn Backend, op: &OpDef, prepared: &Prepared, team: &Arc<Team>, report: &mut Report) {
+    let n = prepared.inputs.len();
+    let none_constant = vec![false; n];
+    let parameters_constant: Vec<bool> = (0..n).map(|i| i > 0).collect();
+    let mut variants = vec![("", none_constant)];
+    if n > 1 {
+        variants.push(("constant parameters: ", parameters_constant));
+    }
+    let mut kernel = None;
+    for (what, is_constant) in &variants {
+        if let Support::No(reason) = backend.supports(&prepared.call(op, is_constant)) {
+            report.skipped.push((prepared.case.clone(), format!("{what}{reason}")));
+            continue;
+        }
+        let result = Runner::new(backend, op, prepared, is_constant, team)
+            .and_then(|runner| runner.check_all(team).map(|()| runner.kernel_name().to_string()));
+        match result {
+            Ok(name) => kernel = Some(name),
+            Err(message) => {
+                report.failed.push((prepared.case.clone(), format!("{what}{message}")));
+                return;
+            }
+        }
+    }
+    if let Some(name) = kernel {
+        report.passed.push((prepared.case.clone(), name));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! A sample turned into a call: parameters parsed, shapes and types inferred, inputs filled, expected numbers computed.
+
+use super::Case;
+use crate::{AlignedBuffer, Seeded, fill_input};
+use mxrs_op::{
+    Backend, KernelArgs, OpCall, OpDef, OpParams, RawTensor, ReferenceBackend, Sample, SampleInput, TensorDesc,
+};
+use mxrs_sync::Team;
+use mxrs_types::{DType, Error, PartialShape, Result, WriteReq};
+
+/// A call with its inputs and the reference's outputs.
+pub struct Prepared {
+    /// Which case it is.
+    pub case: Case,
+    /// Parameters.
+    pub params: OpParams,
+    /// Row-major descriptions of the inputs.
+    pub inputs: Vec<TensorDesc>,
+    /// Row-major descriptions of all outputs.
+    pub outputs: Vec<TensorDesc>,
+    /// Outputs a user sees; hidden ones after these are not compared.
+    pub n_visible: usize,
+    /// Content of the inputs.
+    pub data: Vec<AlignedBuffer>,
+    /// Content of all outputs according to the reference kernel.
+    pub expected: Vec<AlignedBuffer>,
+    /// Training mode.
+    pub is_train: bool,
+}
+
+impl Prepared {
+    /// Prepares one sample with one dtype.
+    ///
+    /// # Errors
+    /// What parsing, inference or the reference kernel report: a mistake in the sample or the operator.
+    pub fn new(op: &OpDef, sample: &Sample, dtype: DType) -> Result<Self> {
+        let params = op.parse(&sample.attrs)?;
+        let n_inputs = op.n_inputs(&params);
+        if n_inputs != sample.inputs.len() {
+            return Err(Error::invalid("inputs of the sample", sample.inputs.len(), n_inputs.to_string()));
+        }
+        let (inputs, outputs) = infer(op, &params, &sample.inputs, dtype)?;
+        let mut seed = Seeded::from_text(sample.name);
+        let data: Vec<AlignedBuffer> =
+            sample.inputs.iter().zip(&inputs).map(|(i, d)| fill_input(i, d.dtype, &mut seed)).collect();
+        let n_visible = op.n_visible.get(&params);
+        let dtype = inputs.first().or(outputs.first()).map_or(dtype, |d| d.dtype);
+        let mut prepared = Self {
+            case: Case { op: op.name, sample: sample.name, dtype },
+            params,
+            inputs,
+            outputs,
+            n_visible,
+            data,
+            expected: Vec::new(),
+            is_train: sample.is_train,
+        };
+        prepared.expected = prepared.run_reference(op)?;
+        Ok(prepared)
+    }
+
+    /// The call, with these inputs declared constant.
+    pub fn call<'a>(&'a self, op: &'a OpDef, is_constant: &'a [bool]) -> OpCall<'a> {
+        OpCall {
+            op,
+            params: &self.params,
+            inputs: &self.inputs,
+            outputs: &self.outputs,
+            is_constant,
+            is_train: self.is_train,
+        }
+    }
+
+    fn run_reference(&self, op: &OpDef) -> Result<Vec<AlignedBuffer>> {
+        let is_constant = vec![false; self.inputs.len()];
+        let planned = ReferenceBackend.plan(&self.call(op, &is_constant))?;
+        let mut outputs: Vec<AlignedBuffer> =
+            self.outputs.iter().map(|d| AlignedBuffer::poisoned(d.size_bytes())).collect();
+        let inputs: Vec<RawTensor<'_>> = self.data.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
+        let raw: Vec<RawTensor<'_>> = outputs.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
+        planned.kernel.run(&KernelArgs {
+            inputs: &inputs,
+            outputs: &raw,
+            reqs: &vec![WriteReq::Write; raw.len()],
+            scratch: RawTensor::from_slice(&[]),
+            team: &Team::serial(),
+        })?;
+        Ok(outputs)
+    }
+}
+
+/// Runs inference to a fixed point. The first input has `dtype` unless it fixes its own; the others follow from
+/// inference, and only inputs that inference leaves open get `dtype` too.
+fn infer(
+    op: &OpDef,
+    params: &OpParams,
+    inputs: &[SampleInput],
+    dtype: DType,
+) -> Result<(Vec<TensorDesc>, Vec<TensorDesc>)> {
+    let n_outputs = op.n_outputs.get(params);
+    let mut in_shapes: Vec<PartialShape> = inputs.iter().map(|i| PartialShape::from(&i.shape)).collect();
+    let mut out_shapes = vec![PartialShape::unknown(); n_outputs];
+    op.infer_shapes(params, &mut in_shapes, &mut out_shapes)?;
+    let mut in_types: Vec<Option<DType>> =
+        inputs.iter().enumerate().map(|(i, input)| input.dtype.or((i == 0).then_some(dtype))).collect();
+    let mut out_types = vec![None; n_outputs];
+    op.infer_dtypes(params, &mut in_types, &mut out_types)?;
+    if in_types.contains(&None) {
+        in_types.iter_mut().for_each(|t| *t = t.or(Some(dtype)));
+        op.infer_dtypes(params, &mut in_types, &mut out_types)?;
+    }
+    let describe = |shapes: Vec<PartialShape>, types: Vec<Option<DType>>, what: &str| {
+        shapes
+            .into_iter()
+            .zip(types)
+            .enumerate()
+            .map(|(i, (shape, dtype))| {
+                let known = shape.known().zip(dtype);
+                let (shape, dtype) = known.ok_or_else(|| {
+                    Error::shape(op.name, format!("{what} {i}"), "a shape and dtype inferred from the inputs", &shape)
+                })?;
+                Ok(TensorDesc::dense(shape, dtype))
+            })
+            .collect::<Result<Vec<_>>>()
+    };
+    Ok((describe(in_shapes, in_types, "input")?, describe(out_shapes, out_types, "output")?))
+}

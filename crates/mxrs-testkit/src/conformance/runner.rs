@@ -1,0 +1,271 @@
+//! Running one prepared call on a backend in every way an executor may.
+
+use super::Prepared;
+use crate::{AlignedBuffer, Tolerance, compare};
+use mxrs_op::{Backend, KernelArgs, OpDef, PlannedKernel, RawTensor, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_types::{DType, Layout, WriteReq};
+
+/// A planned call of a backend, with its inputs already in the layouts it wants.
+pub struct Runner<'a> {
+    backend: &'a dyn Backend,
+    op: &'a OpDef,
+    prepared: &'a Prepared,
+    planned: PlannedKernel,
+    inputs: Vec<AlignedBuffer>,
+    tolerance: Tolerance,
+}
+
+impl<'a> Runner<'a> {
+    /// Plans the call and brings the inputs into the planned layouts.
+    ///
+    /// # Errors
+    /// A sentence for the report.
+    pub fn new(
+        backend: &'a dyn Backend,
+        op: &'a OpDef,
+        prepared: &'a Prepared,
+        is_constant: &[bool],
+        team: &Team,
+    ) -> Result<Self, String> {
+        let planned = backend.plan(&prepared.call(op, is_constant)).map_err(|e| format!("plan: {e}"))?;
+        if planned.input_layouts.len() != prepared.inputs.len()
+            || planned.output_layouts.len() != prepared.outputs.len()
+        {
+            return Err(format!(
+                "plan has {} input and {} output layouts, the call {} inputs and {} outputs",
+                planned.input_layouts.len(),
+                planned.output_layouts.len(),
+                prepared.inputs.len(),
+                prepared.outputs.len()
+            ));
+        }
+        let inputs = prepared
+            .data
+            .iter()
+            .zip(&prepared.inputs)
+            .zip(&planned.input_layouts)
+            .map(|((data, desc), layout)| reorder(backend, data, desc, &desc.with_layout(layout.clone()), team))
+            .collect::<Result<_, _>>()?;
+        // A mixed call is as inexact as its coarsest float.
+        let tolerance = prepared
+            .inputs
+            .iter()
+            .chain(&prepared.outputs)
+            .filter(|d| d.dtype.is_float() && d.dtype != DType::F64)
+            .fold(Tolerance::T0, |t, d| t.widest(Tolerance::of(op.accuracy, d.dtype)));
+        let tolerance = if tolerance == Tolerance::T0 {
+            prepared.outputs.first().map_or(tolerance, |d| Tolerance::of(op.accuracy, d.dtype))
+        } else {
+            tolerance
+        };
+        Ok(Self { backend, op, prepared, planned, inputs, tolerance })
+    }
+
+    /// Name of the kernel that runs.
+    pub fn kernel_name(&self) -> &str {
+        self.planned.kernel.name()
+    }
+
+    fn output_desc(&self, index: usize) -> TensorDesc {
+        self.prepared.outputs[index].with_layout(self.planned.output_layouts[index].clone())
+    }
+
+    /// Every way of running it.
+    ///
+    /// # Errors
+    /// A sentence naming the way and what differs.
+    pub fn check_all(&self, team: &Team) -> Result<(), String> {
+        let written = self.check_write(team)?;
+        let serial =
+            self.run(WriteReq::Write, self.poisoned(), &Team::serial()).map_err(|e| format!("1 thread: {e}"))?;
+        for (i, (one, many)) in serial.iter().zip(&written).take(self.prepared.n_visible).enumerate() {
+            if !bits_agree(one.bytes(), many.bytes(), self.prepared.outputs[i].dtype) {
+                return Err(format!("output {i} differs between 1 and {} threads", team.size()));
+            }
+        }
+        self.check_null(team)?;
+        self.check_add(team)?;
+        self.check_inplace(team)
+    }
+
+    fn poisoned(&self) -> Vec<AlignedBuffer> {
+        (0..self.prepared.outputs.len()).map(|i| AlignedBuffer::poisoned(self.output_desc(i).size_bytes())).collect()
+    }
+
+    /// Runs with one request for the visible outputs; hidden ones are written.
+    fn run(&self, req: WriteReq, mut outputs: Vec<AlignedBuffer>, team: &Team) -> Result<Vec<AlignedBuffer>, String> {
+        let inputs: Vec<RawTensor<'_>> = self.inputs.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
+        let reqs: Vec<WriteReq> = (0..outputs.len())
+            .map(|i| if i < self.prepared.n_visible || req == WriteReq::Null { req } else { WriteReq::Write })
+            .collect();
+        let raw: Vec<RawTensor<'_>> = outputs.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
+        self.launch(&inputs, &raw, &reqs, team)?;
+        for (i, output) in outputs.iter().enumerate() {
+            if !output.guard_is_intact() {
+                return Err(format!("wrote behind the end of output {i}"));
+            }
+        }
+        Ok(outputs)
+    }
+
+    fn launch(
+        &self,
+        inputs: &[RawTensor<'_>],
+        outputs: &[RawTensor<'_>],
+        reqs: &[WriteReq],
+        team: &Team,
+    ) -> Result<(), String> {
+        let mut scratch = AlignedBuffer::poisoned(self.planned.scratch_bytes);
+        let args = KernelArgs { inputs, outputs, reqs, scratch: RawTensor::from_mut_slice(scratch.bytes_mut()), team };
+        self.planned.kernel.run(&args).map_err(|e| format!("run: {e}"))?;
+        if !scratch.guard_is_intact() {
+            return Err(format!("wrote behind its {} bytes of scratch", self.planned.scratch_bytes));
+        }
+        Ok(())
+    }
+
+    fn check_write(&self, team: &Team) -> Result<Vec<AlignedBuffer>, String> {
+        let outputs = self.run(WriteReq::Write, self.poisoned(), team)?;
+        for i in 0..self.prepared.n_visible {
+            self.compare_output(i, &outputs[i], None, team)?;
+        }
+        for (i, (input, desc)) in self.inputs.iter().zip(&self.prepared.inputs).enumerate() {
+            let is_aux = i >= self.prepared.inputs.len() - self.op.n_aux;
+            let layout = &self.planned.input_layouts[i];
+            if layout.is_row_major() && !is_aux && input.bytes() != self.prepared.data[i].bytes() {
+                return Err(format!("changed input {i} ({desc})"));
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Compares a visible output with the reference's, plus `base` where given.
+    fn compare_output(
+        &self,
+        index: usize,
+        output: &AlignedBuffer,
+        base: Option<&[f64]>,
+        team: &Team,
+    ) -> Result<(), String> {
+        let desc = &self.prepared.outputs[index];
+        let dense = reorder(self.backend, output, &self.output_desc(index), desc, team)?;
+        let mut expected = self.prepared.expected[index].to_f64(desc.dtype);
+        let mut tolerance = self.tolerance;
+        if let Some(base) = base {
+            expected.iter_mut().zip(base).for_each(|(e, b)| *e += b);
+            // The sum is rounded once more, and may cancel.
+            expected = AlignedBuffer::from_f64(&expected, desc.dtype).to_f64(desc.dtype);
+            tolerance = tolerance.widest(if desc.dtype.is_float() {
+                Tolerance::of(mxrs_op::Accuracy::Reduction, desc.dtype)
+            } else {
+                Tolerance::T0
+            });
+        }
+        compare(&dense.to_f64(desc.dtype), &expected, tolerance).map_err(|e| format!("output {index} ({desc}): {e}"))
+    }
+
+    fn check_null(&self, team: &Team) -> Result<(), String> {
+        let outputs = self.run(WriteReq::Null, self.poisoned(), team).map_err(|e| format!("request null: {e}"))?;
+        match outputs.iter().position(|o| o.bytes().iter().any(|b| *b != 0xFF)) {
+            Some(i) => Err(format!("request null: output {i} was written")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_add(&self, team: &Team) -> Result<(), String> {
+        let visible = &self.prepared.outputs[..self.prepared.n_visible];
+        // Sums of integers may leave their range, and bools have none.
+        if !visible.iter().all(|d| d.dtype.is_float()) {
+            return Ok(());
+        }
+        let mut outputs = self.poisoned();
+        let mut bases = Vec::new();
+        for (i, desc) in visible.iter().enumerate() {
+            let base: Vec<f64> = (0..desc.shape.n_elements()).map(|k| (k % 7) as f64 * 0.25 - 0.5).collect();
+            let dense = AlignedBuffer::from_f64(&base, desc.dtype);
+            outputs[i] = reorder(self.backend, &dense, desc, &self.output_desc(i), team)?;
+            bases.push(base);
+        }
+        let outputs = self.run(WriteReq::Add, outputs, team).map_err(|e| format!("request add: {e}"))?;
+        for (i, base) in bases.iter().enumerate() {
+            self.compare_output(i, &outputs[i], Some(base), team).map_err(|e| format!("request add: {e}"))?;
+        }
+        Ok(())
+    }
+
+    fn check_inplace(&self, team: &Team) -> Result<(), String> {
+        if !self.planned.can_run_inplace {
+            return Ok(());
+        }
+        for &(input, output) in self.op.inplace {
+            if input >= self.prepared.inputs.len() || output >= self.prepared.n_visible {
+                continue;
+            }
+            let (from, to) = (&self.prepared.inputs[input], &self.prepared.outputs[output]);
+            let same_layout = self.planned.input_layouts[input] == self.planned.output_layouts[output];
+            if from.shape != to.shape || from.dtype != to.dtype || !same_layout {
+                continue;
+            }
+            let mut outputs = self.poisoned();
+            outputs[output] = self.inputs[input].clone();
+            let raw: Vec<RawTensor<'_>> =
+                outputs.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
+            let mut inputs: Vec<RawTensor<'_>> = self.inputs.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
+            inputs[input] = raw[output];
+            let mut reqs = vec![WriteReq::Write; raw.len()];
+            reqs[output] = WriteReq::Inplace;
+            self.launch(&inputs, &raw, &reqs, team).map_err(|e| format!("in place of input {input}: {e}"))?;
+            self.compare_output(output, &outputs[output], None, team)
+                .map_err(|e| format!("in place of input {input}: {e}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Bit-equal, except that one NaN is as good as another.
+fn bits_agree(a: &[u8], b: &[u8], dtype: DType) -> bool {
+    if a == b {
+        return true;
+    }
+    let size = dtype.size_of();
+    a.len() == b.len()
+        && a.chunks(size).zip(b.chunks(size)).all(|(x, y)| {
+            x == y || {
+                let value = |bytes: &[u8]| AlignedBuffer::from_bytes(bytes).to_f64(dtype)[0];
+                x.len() == size && dtype.is_float() && value(x).is_nan() && value(y).is_nan()
+            }
+        })
+}
+
+/// A copy of a tensor in another layout, made by the backend.
+fn reorder(
+    backend: &dyn Backend,
+    data: &AlignedBuffer,
+    from: &TensorDesc,
+    to: &TensorDesc,
+    team: &Team,
+) -> Result<AlignedBuffer, String> {
+    if from.layout == to.layout {
+        return Ok(data.clone());
+    }
+    let kernel = backend
+        .reorder(from, to)
+        .map_err(|e| format!("reorder {from} to {to}: {e}"))?
+        .ok_or_else(|| format!("plans a layout it cannot reorder: {from} to {to}"))?;
+    let mut copy = match to.layout {
+        // Padding of blocked layouts is zero by convention of the libraries that use them.
+        Layout::RowMajor => AlignedBuffer::poisoned(to.size_bytes()),
+        _ => AlignedBuffer::zeroed(to.size_bytes()),
+    };
+    kernel
+        .run(&KernelArgs {
+            inputs: &[RawTensor::from_slice(data.bytes())],
+            outputs: &[RawTensor::from_mut_slice(copy.bytes_mut())],
+            reqs: &[WriteReq::Write],
+            scratch: RawTensor::from_slice(&[]),
+            team,
+        })
+        .map_err(|e| format!("reorder {from} to {to}: {e}"))?;
+    if copy.guard_is_intact() { Ok(copy) } else { Err(format!("reorder {from} to {to}: wrote behind the end")) }
+}

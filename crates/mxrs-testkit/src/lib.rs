@@ -1,0 +1,36 @@
+//! What tests of kernels share: tolerances, comparison, seeded inputs, and the [`conformance`] runner.
+//!
+//! The runner takes any [`mxrs_op::Backend`] and any [`mxrs_op::OpDef`], runs the operator's samples on both the
+//! backend and the reference kernel, and reports what differs. This crate knows no concrete operator, no graph and no
+//! vendor library.
+//!
+//! ```
+//! use mxrs_op::{Accuracy, Attrs, OpDef, ReferenceBackend, Sample};
+//! use mxrs_testkit::conformance;
+//!
+//! let op = OpDef {
+//!     reference: Some(|_, inputs, outputs, _| {
+//!         outputs[0].bytes.copy_from_slice(inputs[0].bytes);
+//!         Ok(())
+//!     }),
+//!     accuracy: Accuracy::Exact,
+//!     samples: || vec![Sample::new("small", [] as [(&str, &str); 0], &[&[2, 3]])],
+//!     ..OpDef::new("copy")
+//! };
+//! let report = conformance::run(&ReferenceBackend, &op, &mxrs_sync::Team::serial());
+//! report.assert_ok();
+//! assert!(report.n_compared() > 0);
+//! ```
+//!
+//! Read next: [`tolerance`] for the numbers, [`conformance`] for what one case checks; `mxrs-ops` for the samples.
+
+pub mod aligned;
+pub mod compare;
+pub mod conformance;
+pub mod fill;
+pub mod tolerance;
+
+pub use aligned::AlignedBuffer;
+pub use compare::{Mismatch, compare};
+pub use fill::{Seeded, fill_input, fill_inputs};
+pub use tolerance::Tolerance;

@@ -1,0 +1,34 @@
+//! The words every mxrs crate speaks: [`Shape`], [`DType`], [`Device`], [`Layout`], [`WriteReq`], [`Error`].
+//!
+//! Knows nothing of threads, files, the environment or any tensor's memory, and holds no unsafe code.
+//!
+//! ```
+//! use mxrs_types::{DType, Device, Shape};
+//!
+//! let images = Shape::from([32, 3, 224, 224]);
+//! assert_eq!(images.n_elements(), 32 * 3 * 224 * 224);
+//! assert_eq!(DType::F16.size_of(), 2);
+//! assert_eq!(Device::cpu(0).to_string(), "cpu(0)");
+//! ```
+//!
+//! Read next: `mxrs-op`, which uses these words to say what an operator and a backend are.
+
+mod device;
+mod dtype;
+mod error;
+mod format_error;
+mod layout;
+mod partial_shape;
+mod shape;
+mod storage_type;
+mod write_req;
+
+pub use device::{Device, DeviceKind};
+pub use dtype::{DType, Float};
+pub use error::{Error, ErrorKind, Result, ResultExt};
+pub use format_error::FormatErrorKind;
+pub use layout::Layout;
+pub use partial_shape::PartialShape;
+pub use shape::Shape;
+pub use storage_type::StorageType;
+pub use write_req::WriteReq;

@@ -1,0 +1,162 @@
+//! A fully known shape.
+
+use crate::{DType, Error, ErrorKind};
+use smallvec::SmallVec;
+use std::fmt;
+use std::ops::Deref;
+
+/// Sizes of the axes of a tensor, outermost first; no axes is a scalar.
+///
+/// Dereferences to `[usize]`. Row-major (C) order is the order of memory unless a
+/// [`crate::Layout`] says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Shape(SmallVec<[usize; 5]>);
+
+impl Shape {
+    /// Most axes a shape read from a file may have.
+    pub const MAX_NDIM: usize = 32;
+
+    /// The shape of a scalar.
+    pub fn scalar() -> Self {
+        Self::default()
+    }
+
+    /// From any sequence of sizes.
+    pub fn new(dims: impl IntoIterator<Item = usize>) -> Self {
+        Self(dims.into_iter().collect())
+    }
+
+    /// Number of axes.
+    pub fn ndim(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Product of the sizes; 1 for a scalar. Shapes that come from outside go through
+    /// [`Self::checked_size_bytes`] first.
+    pub fn n_elements(&self) -> usize {
+        self.0.iter().product()
+    }
+
+    /// Bytes of a dense tensor of this shape.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Overflow`] when the product does not fit in `isize`.
+    pub fn checked_size_bytes(&self, dtype: DType) -> Result<usize, Error> {
+        // A zero anywhere makes the product zero whatever the other sizes say.
+        let total = if self.0.contains(&0) {
+            Some(0)
+        } else {
+            self.0.iter().try_fold(dtype.size_of(), |n, &d| n.checked_mul(d))
+        };
+        total
+            .filter(|&n| isize::try_from(n).is_ok())
+            .ok_or_else(|| Error::new(ErrorKind::Overflow { what: format!("size of {self} {dtype}") }))
+    }
+
+    /// Row-major strides in elements.
+    pub fn strides(&self) -> SmallVec<[usize; 5]> {
+        let mut strides: SmallVec<[usize; 5]> = SmallVec::from_elem(1, self.ndim());
+        for axis in (1..self.ndim()).rev() {
+            strides[axis - 1] = strides[axis] * self.0[axis].max(1);
+        }
+        strides
+    }
+
+    /// The axis meant by a possibly negative index.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] when out of range.
+    pub fn axis(&self, index: i64) -> Result<usize, Error> {
+        let ndim = self.ndim() as i64;
+        let axis = if index < 0 { index + ndim } else { index };
+        if (0..ndim).contains(&axis) {
+            Ok(axis as usize)
+        } else {
+            Err(Error::new(ErrorKind::InvalidValue {
+                what: "axis".into(),
+                got: index.to_string(),
+                expected: format!("-{ndim} to {} for shape {self}", ndim - 1),
+            }))
+        }
+    }
+
+    /// Mutable access to the sizes.
+    pub fn dims_mut(&mut self) -> &mut [usize] {
+        &mut self.0
+    }
+
+    /// Adds an innermost axis.
+    pub fn push(&mut self, size: usize) {
+        self.0.push(size);
+    }
+}
+
+impl Deref for Shape {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Shape {
+    fn from(dims: [usize; N]) -> Self {
+        Self::new(dims)
+    }
+}
+
+impl From<&[usize]> for Shape {
+    fn from(dims: &[usize]) -> Self {
+        Self::new(dims.iter().copied())
+    }
+}
+
+impl FromIterator<usize> for Shape {
+    fn from_iter<I: IntoIterator<Item = usize>>(dims: I) -> Self {
+        Self::new(dims)
+    }
+}
+
+impl fmt::Display for Shape {
+    /// Python's tuple form: `()`, `(3,)`, `(3, 4)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [one] => write!(f, "({one},)"),
+            dims => {
+                f.write_str("(")?;
+                for (i, d) in dims.iter().enumerate() {
+                    write!(f, "{}{d}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_strides() {
+        let s = Shape::from([2, 3, 4]);
+        assert_eq!(s.strides().as_slice(), &[12, 4, 1]);
+        assert_eq!(s.checked_size_bytes(DType::F32).unwrap(), 96);
+        assert_eq!(Shape::scalar().n_elements(), 1);
+        assert_eq!(Shape::from([0, usize::MAX, usize::MAX]).checked_size_bytes(DType::F64).unwrap(), 0);
+        assert!(Shape::from([1 << 40, 1 << 40]).checked_size_bytes(DType::U8).is_err());
+    }
+
+    #[test]
+    fn prints_as_python_tuples() {
+        assert_eq!(Shape::scalar().to_string(), "()");
+        assert_eq!(Shape::from([3]).to_string(), "(3,)");
+        assert_eq!(Shape::from([3, 4]).to_string(), "(3, 4)");
+    }
+
+    #[test]
+    fn negative_axes_count_from_the_end() {
+        let s = Shape::from([2, 3]);
+        assert_eq!(s.axis(-1).unwrap(), 1);
+        assert!(s.axis(2).is_err() && s.axis(-3).is_err());
+    }
+}

@@ -1,0 +1,43 @@
+//! How elements are stored: densely, or as rows or non-zeros only.
+
+use std::fmt;
+
+/// Storage form of an array, with the codes stored in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(i32)]
+pub enum StorageType {
+    /// Every element, in one block.
+    #[default]
+    Dense = 0,
+    /// Some rows, with their indices.
+    RowSparse = 1,
+    /// Compressed sparse rows of a matrix.
+    Csr = 2,
+}
+
+impl StorageType {
+    /// The code stored in files (`stype`).
+    pub const fn code(self) -> i32 {
+        self as i32
+    }
+
+    /// The form of a stored code, `None` for an unknown one.
+    pub const fn from_code(code: i32) -> Option<Self> {
+        match code {
+            0 => Some(Self::Dense),
+            1 => Some(Self::RowSparse),
+            2 => Some(Self::Csr),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for StorageType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dense => "default",
+            Self::RowSparse => "row_sparse",
+            Self::Csr => "csr",
+        })
+    }
+}

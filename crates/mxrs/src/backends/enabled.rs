@@ -1,0 +1,21 @@
+//! A build with oneDNN, linked or loaded at run time.
+
+use super::LoadedBackend;
+use mxrs_backend_onednn::OneDnn;
+use mxrs_env::Settings;
+use mxrs_sync::Team;
+use std::sync::Arc;
+
+/// oneDNN on `team`, unless the settings switch it off or the library cannot be used.
+pub fn load(settings: &Settings, team: &Arc<Team>) -> Result<LoadedBackend, String> {
+    if !settings.onednn.enabled {
+        return Err("switched off by MXNET_ONEDNN_ENABLED=0".into());
+    }
+    let config = mxrs_backend_onednn::OneDnnConfig {
+        team: Arc::clone(team),
+        cache_entries: crate::settings::onednn_cache_entries(settings),
+    };
+    let backend = OneDnn::new(config).map_err(|error| error.to_string())?;
+    let version = backend.version().to_owned();
+    Ok(LoadedBackend { backend, version })
+}

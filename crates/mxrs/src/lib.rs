@@ -1,0 +1,53 @@
+//! The door: one crate to depend on, with a [`Runtime`] assembled from all the others.
+//!
+//! Thin on purpose: it turns the environment into settings and hands them down, chooses the backends of this build, and
+//! brings checkpoint and executor together. It does not know how anything works, holds no kernel and no algorithm, and
+//! it keeps no global state: two runtimes with different settings live side by side.
+//!
+//! ```
+//! use mxrs::{Model, Runtime};
+//!
+//! # let prefix = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/lenet");
+//! let runtime = Runtime::from_env()?;
+//! // `<prefix>-symbol.json` and `<prefix>-0010.params`, as MXNet wrote them.
+//! let model = Model::load(&runtime, prefix, 10)?;
+//! let predictor = model.predictor(2, &[1, 28, 28])?;
+//!
+//! let images = vec![0.5_f32; 2 * 28 * 28];
+//! let probabilities = predictor.predict(&images)?;
+//! assert_eq!(probabilities.len(), 2 * 10);
+//! assert!((probabilities[..10].iter().sum::<f32>() - 1.0).abs() < 1e-5);
+//! # Ok::<(), mxrs::Error>(())
+//! ```
+//!
+//! Cargo features: `onednn` (default) compiles oneDNN and links it; `onednn-dynamic` loads `libdnnl.so.3` at run time
+//! instead. Without either the reference kernels run everything, slowly.
+//!
+//! Read next: [`Runtime`], then the layer of your question: [`exec`] for how a graph runs, [`ops`] for what an operator
+//! does, [`mod@env`] for what a variable means.
+
+pub use mxrs_data as data;
+pub use mxrs_engine as engine;
+pub use mxrs_env as env;
+pub use mxrs_exec as exec;
+pub use mxrs_format as format;
+pub use mxrs_graph as graph;
+pub use mxrs_models as models;
+pub use mxrs_ndarray as ndarray;
+pub use mxrs_op as op;
+pub use mxrs_ops as ops;
+pub use mxrs_storage as storage;
+pub use mxrs_sync as sync;
+pub use mxrs_types as types;
+
+mod backends;
+mod model;
+mod predictor;
+mod runtime;
+pub mod settings;
+
+pub use backends::{AbsentBackend, Backends, LoadedBackend};
+pub use model::{BoundModel, Model};
+pub use mxrs_types::{Error, Result};
+pub use predictor::Predictor;
+pub use runtime::{Runtime, RuntimeBuilder};

@@ -1,0 +1,203 @@
+//! A network with its parameters, and the same bound to shapes.
+
+use crate::{Predictor, Runtime};
+use indexmap::IndexMap;
+use mxrs_exec::Executor;
+use mxrs_format::params::{checkpoint_path, symbol_path};
+use mxrs_format::symbol::{Registry, graph_from_file};
+use mxrs_format::{Checkpoint, Loaded, Options, SymbolFile, Tensor};
+use mxrs_graph::{Graph, NodeId};
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Error, Result, ResultExt, Shape};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A graph and the arrays of its parameters. Cheap to clone; clones share the arrays.
+///
+/// ```
+/// use mxrs::Runtime;
+///
+/// # let prefix = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/resnet8");
+/// let runtime = Runtime::builder().build()?;
+/// let model = runtime.load_checkpoint(prefix, 10)?;
+/// assert_eq!(model.inputs(), ["data"]);
+///
+/// let bound = model.bind(&[("data", [1, 1, 28, 28].into())])?;
+/// let outputs = bound.forward(&[("data", &vec![0.0_f32; 28 * 28])])?;
+/// assert_eq!(outputs[0].to_vec::<f32>()?.len(), 10);
+/// # Ok::<(), mxrs::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Model {
+    runtime: Runtime,
+    graph: Arc<Graph>,
+    params: IndexMap<String, NdArray>,
+}
+
+impl Model {
+    /// Reads `<prefix>-symbol.json` and `<prefix>-NNNN.params`, where NNNN is the epoch with at least four digits.
+    ///
+    /// # Errors
+    /// What is wrong with either file, naming it; an operator that is not built.
+    pub fn load(runtime: &Runtime, prefix: impl AsRef<Path>, epoch: u64) -> Result<Self> {
+        Self::load_files(runtime, symbol_path(&prefix), checkpoint_path(&prefix, epoch))
+    }
+
+    /// Reads a symbol file and a parameter file (list or npz, with `arg:` and `aux:` names).
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_files(runtime: &Runtime, symbol: impl AsRef<Path>, params: impl AsRef<Path>) -> Result<Self> {
+        let (symbol, params) = (symbol.as_ref(), params.as_ref());
+        let graph = Self::load_graph(runtime, symbol)?;
+        let loaded = Checkpoint::open(params, &Options::default())?;
+        log_file_warnings(params, &loaded.warnings);
+        let tensors = loaded.value.arg.into_iter().chain(loaded.value.aux);
+        Self::from_parts(runtime, graph, tensors).context(|| format!("loading parameters from {}", params.display()))
+    }
+
+    /// Reads a symbol file alone.
+    ///
+    /// # Errors
+    /// What is wrong with the file, naming it; an operator that is not built.
+    pub fn load_graph(runtime: &Runtime, symbol: impl AsRef<Path>) -> Result<Graph> {
+        let path = symbol.as_ref();
+        let Loaded { value: graph, warnings } = read_graph(runtime, path)
+            .map_err(|e| e.with_path(path))
+            .context(|| format!("reading {}", path.display()))?;
+        log_file_warnings(path, &warnings);
+        Ok(graph)
+    }
+
+    /// A model from a graph and parameters by name. Parameters that the graph has no variable for are left out, with a
+    /// warning.
+    ///
+    /// # Errors
+    /// A parameter without values or of a form that is not dense; out of memory.
+    pub fn from_parts(
+        runtime: &Runtime,
+        graph: Graph,
+        params: impl IntoIterator<Item = (String, Tensor)>,
+    ) -> Result<Self> {
+        let mut arrays = IndexMap::new();
+        let mut unused = Vec::new();
+        for (name, tensor) in params {
+            if !graph.variables().iter().any(|&id| graph.node(id).name == name) {
+                unused.push(name);
+                continue;
+            }
+            let dense = tensor.as_dense().context(|| format!("loading parameter `{name}`"))?;
+            let array = NdArray::from_bytes(runtime.arrays(), dense.shape().clone(), dense.dtype(), dense.bytes())?;
+            arrays.insert(name, array);
+        }
+        if !unused.is_empty() {
+            tracing::warn!("the graph has no variables for the parameters {}", unused.join(", "));
+        }
+        Ok(Self { runtime: runtime.clone(), graph: Arc::new(graph), params: arrays })
+    }
+
+    /// The runtime it was made with.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Parameters and auxiliary states by name.
+    pub fn params(&self) -> &IndexMap<String, NdArray> {
+        &self.params
+    }
+
+    /// Names of the variables that have no parameter and that inference reads: what a caller must feed.
+    pub fn inputs(&self) -> Vec<&str> {
+        let graph = &self.graph;
+        let is_fed = |id: &NodeId| !self.params.contains_key(&graph.node(*id).name) && !is_ignored(graph, *id);
+        graph.arguments().filter(is_fed).map(|id| graph.node(id).name.as_str()).collect()
+    }
+
+    /// Chooses kernels and plans memory for inputs of these shapes.
+    ///
+    /// # Errors
+    /// An input the graph does not have; shapes that do not fit the parameters, naming the node; parameters that are
+    /// missing; out of memory.
+    pub fn bind(&self, inputs: &[(&str, Shape)]) -> Result<BoundModel> {
+        let shapes = || inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect::<Vec<_>>().join(", ");
+        let options = self.runtime.bind_options();
+        let executor = Executor::bind(&self.graph, self.runtime.arrays(), inputs, &self.params, &options)
+            .context(|| format!("binding the network to {}", shapes()))?;
+        Ok(BoundModel { executor })
+    }
+
+    /// Binds the network's only input to batches of `batch_size` items of shape `data_shape` (`[C, H, W]` for images).
+    ///
+    /// # Errors
+    /// As [`Self::bind`]; a network with several inputs.
+    pub fn predictor(&self, batch_size: usize, data_shape: &[usize]) -> Result<Predictor> {
+        Predictor::new(self, batch_size, data_shape)
+    }
+}
+
+/// Whether inference reads a variable nowhere: labels of loss heads.
+fn is_ignored(graph: &Graph, variable: NodeId) -> bool {
+    let readers = graph.consumers(graph.output_id(variable, 0));
+    let ignores = |&(node, position): &(NodeId, u32)| {
+        graph.node(node).op.as_ref().is_some_and(|op| op.ignored_at_inference.contains(&(position as usize)))
+    };
+    !readers.is_empty() && readers.iter().all(ignores)
+}
+
+fn read_graph(runtime: &Runtime, path: &Path) -> Result<Loaded<Graph>> {
+    let Loaded { value: file, mut warnings } = SymbolFile::open(path, &Options::default())?;
+    // An operator that MXNet has and mxrs has not is no unknown operator; all of them are named at once.
+    let is_built = |op: &str| runtime.ops().find(op).is_some() || mxrs_ops::legacy_name(op).is_some();
+    let mut absent: Vec<&str> = Vec::new();
+    for node in file.nodes.iter().filter(|node| !node.is_variable() && !is_built(&node.op)) {
+        match mxrs_ops::not_built(&node.op) {
+            Some(canonical) if !absent.contains(&canonical) => absent.push(canonical),
+            _ => {}
+        }
+    }
+    if !absent.is_empty() {
+        let reason = "MXNet has it, this version has not; `mxrs ops` lists what is built";
+        return Err(Error::not_built(format!("operator {}", absent.join(", ")), reason));
+    }
+    let registry = Registry { ops: runtime.ops(), legacy: mxrs_ops::legacy_name };
+    let graph = graph_from_file(file, &registry)?;
+    warnings.extend(graph.warnings);
+    Ok(Loaded { value: graph.value, warnings })
+}
+
+fn log_file_warnings(path: &Path, warnings: &[String]) {
+    for warning in warnings {
+        tracing::warn!("{}: {warning}", path.display());
+    }
+}
+
+/// A [`Model`] bound to shapes. Its parameters are those of the model.
+pub struct BoundModel {
+    executor: Executor,
+}
+
+impl BoundModel {
+    /// Copies the inputs in (row-major, float32), runs the network and returns its outputs. Reading an output waits for
+    /// the run and delivers its error. The next run overwrites the same arrays.
+    ///
+    /// # Errors
+    /// An input the graph does not have, or data of another length than its shape.
+    pub fn forward(&self, inputs: &[(&str, &[f32])]) -> Result<&[NdArray]> {
+        for (name, elements) in inputs {
+            let array = self.executor.argument(name)?;
+            array.copy_from(elements).context(|| format!("filling input `{name}`"))?;
+        }
+        self.executor.forward()?;
+        Ok(self.executor.outputs())
+    }
+
+    /// The executor, for reports and for arrays by name.
+    pub fn executor(&self) -> &Executor {
+        &self.executor
+    }
+}

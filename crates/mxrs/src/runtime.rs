@@ -1,0 +1,217 @@
+//! The runtime: everything a program needs once, made from one set of settings.
+
+use crate::backends::Backends;
+use crate::{Model, settings};
+use mxrs_engine::Engine;
+use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
+use mxrs_exec::BindOptions;
+use mxrs_ndarray::ArrayContext;
+use mxrs_op::{Backend, OpSet};
+use mxrs_storage::Storage;
+use mxrs_sync::{Team, Topology, physical_cores};
+use mxrs_types::Result;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Settings, engine, storage, thread team, operators and backends. Clones are handles to the same runtime.
+#[derive(Clone)]
+pub struct Runtime {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: Settings,
+    arrays: ArrayContext,
+    team: Arc<Team>,
+    ops: OpSet,
+    backends: Backends,
+}
+
+/// Collects what a [`Runtime`] is made of.
+///
+/// ```
+/// use mxrs::Runtime;
+/// use mxrs::env::MapSource;
+///
+/// let variables = MapSource::new([("MXNET_ENGINE_TYPE", "NaiveEngine"), ("OMP_NUM_THREADS", "1")]);
+/// let runtime = Runtime::builder().env(&variables).only_backend("reference").build()?;
+/// assert_eq!(runtime.team().size(), 1);
+/// # Ok::<(), mxrs::Error>(())
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct RuntimeBuilder {
+    settings: SettingsFrom,
+    extra: Vec<Arc<dyn Backend>>,
+    only: Option<String>,
+}
+
+/// Where settings come from.
+#[derive(Default)]
+enum SettingsFrom {
+    /// The environment of the process, when the runtime is built.
+    #[default]
+    Process,
+    /// Variables that the caller chose, still to be checked.
+    Snapshot(Snapshot),
+    /// Finished settings.
+    Given(Box<Settings>),
+}
+
+impl RuntimeBuilder {
+    /// Takes these settings instead of reading the environment of the process.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = SettingsFrom::Given(Box::new(settings));
+        self
+    }
+
+    /// Reads settings from these variables instead of those of the process: now, and checks them in [`Self::build`].
+    pub fn env(self, source: &dyn EnvSource) -> Self {
+        self.snapshot(Snapshot::take(source))
+    }
+
+    /// Takes settings from a snapshot, which may hold values given through the API.
+    pub fn snapshot(mut self, snapshot: Snapshot) -> Self {
+        self.settings = SettingsFrom::Snapshot(snapshot);
+        self
+    }
+
+    /// Adds a backend from outside mxrs.
+    pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
+        self.extra.push(backend);
+        self
+    }
+
+    /// Uses the backend of this name only; the reference kernels still run what it cannot.
+    pub fn only_backend(mut self, name: impl Into<String>) -> Self {
+        self.only = Some(name.into());
+        self
+    }
+
+    /// Makes the runtime, and logs the warnings of the settings, each once.
+    ///
+    /// # Errors
+    /// A bad value of a variable; a backend asked for by name that is not there; threads or memory refused by the system.
+    pub fn build(self) -> Result<Runtime> {
+        let Self { settings, extra, only } = self;
+        let (settings, mut warnings) = match settings {
+            SettingsFrom::Process => Settings::from_source(&OsSource)?,
+            SettingsFrom::Snapshot(snapshot) => Settings::from_snapshot(&snapshot)?,
+            SettingsFrom::Given(settings) => (*settings, Vec::new()),
+        };
+        let topology = Topology::read();
+        if settings.threads.affinity.as_ref().is_some_and(|affinity| affinity.binds()) && topology.is_none() {
+            warnings.extend(settings.inert_warning("KMP_AFFINITY", "this system does not tell which cpus it has"));
+        }
+        log_warnings(&warnings);
+        let team_config = settings::team(&settings, physical_cores(), topology.as_ref());
+        if settings.threads.affinity.as_ref().is_some_and(|affinity| affinity.verbose) {
+            match &team_config.cpus {
+                Some(cpus) => tracing::info!("KMP_AFFINITY: team threads are pinned to cpus {cpus:?}, in this order"),
+                None => tracing::info!("KMP_AFFINITY: team threads are not pinned"),
+            }
+        }
+        let team = Team::new(team_config)?;
+        let engine_config = settings::engine(&settings)?;
+        // The engine itself announces every choice but the default.
+        if settings.is_set("MXNET_ENGINE_TYPE") && engine_config.kind == Default::default() && !engine_config.is_async {
+            tracing::info!("MXNet start using engine: {}", engine_config.kind.word());
+        }
+        let arrays = ArrayContext::new(Engine::new(engine_config)?, Storage::new(settings::storage(&settings)?)?);
+        let mut backends = Backends::load(&settings, &team, extra);
+        log_warnings(&settings::without_effect(&settings, &backends));
+        if let Some(name) = only {
+            backends = backends.keep_only(&name)?;
+        }
+        let ops = mxrs_ops::catalogue();
+        Ok(Runtime { shared: Arc::new(Shared { settings, arrays, team, ops, backends }) })
+    }
+}
+
+fn log_warnings(warnings: &[Warning]) {
+    for warning in warnings {
+        if warning.is_about_shared_name() {
+            tracing::debug!("{warning}");
+        } else {
+            tracing::warn!("{warning}");
+        }
+    }
+}
+
+impl Runtime {
+    /// Begins a runtime.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    /// A runtime with the settings of the process's environment and every backend of this build.
+    ///
+    /// # Errors
+    /// As [`RuntimeBuilder::build`].
+    pub fn from_env() -> Result<Self> {
+        Self::builder().build()
+    }
+
+    /// Reads `<prefix>-symbol.json` and `<prefix>-NNNN.params`; the same as [`Model::load`].
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn load_checkpoint(&self, prefix: impl AsRef<Path>, epoch: u64) -> Result<Model> {
+        Model::load(self, prefix, epoch)
+    }
+
+    /// The settings it was made from.
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// Engine and storage, as arrays take them.
+    pub fn arrays(&self) -> &ArrayContext {
+        &self.shared.arrays
+    }
+
+    /// The dependency engine.
+    pub fn engine(&self) -> &Engine {
+        self.shared.arrays.engine()
+    }
+
+    /// The memory pools.
+    pub fn storage(&self) -> &Storage {
+        self.shared.arrays.storage()
+    }
+
+    /// The threads that share the loop of one operator.
+    pub fn team(&self) -> &Arc<Team> {
+        &self.shared.team
+    }
+
+    /// The operators.
+    pub fn ops(&self) -> &OpSet {
+        &self.shared.ops
+    }
+
+    /// The backends that are there, and those that are not.
+    pub fn backends(&self) -> &Backends {
+        &self.shared.backends
+    }
+
+    /// How graphs are bound: backends, team, planner and bulks as the settings say.
+    pub fn bind_options(&self) -> BindOptions {
+        BindOptions {
+            team: Arc::clone(self.team()),
+            plan: settings::planner(self.settings()),
+            bulk_inference: self.settings().bulk.inference,
+            ..BindOptions::new(self.backends().list())
+        }
+    }
+}
+
+impl std::fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runtime")
+            .field("engine", &self.engine().config().kind.word())
+            .field("team", &self.team().size())
+            .field("backends", self.backends())
+            .finish_non_exhaustive()
+    }
+}

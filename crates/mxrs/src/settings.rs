@@ -1,0 +1,175 @@
+//! Settings of the environment, as the crates that act on them take them. One function per crate.
+
+use crate::Backends;
+use mxrs_engine::{EngineConfig, EngineKind};
+use mxrs_env::{Affinity, AffinityType, Group, PoolDevice, PoolSettings, Settings, Warning};
+use mxrs_graph::PlanOptions;
+use mxrs_storage::{PoolConfig, StorageConfig};
+use mxrs_sync::affinity::{Placement, cpu_list};
+use mxrs_sync::{TeamConfig, Topology};
+use mxrs_types::Result;
+
+/// The engine: scheduler and workers.
+///
+/// # Errors
+/// [`mxrs_types::ErrorKind::Env`] for an engine type that the engine does not know.
+pub fn engine(settings: &Settings) -> Result<EngineConfig> {
+    let (kind, is_async) = EngineKind::parse(settings.engine.engine_type.word())?;
+    Ok(EngineConfig {
+        kind,
+        is_async,
+        cpu_workers: settings.threads.cpu_workers,
+        cpu_priority_workers: settings.threads.cpu_priority_workers,
+        gpu_workers: settings.threads.gpu_workers,
+        gpu_copy_workers: settings.threads.gpu_copy_workers,
+        info: settings.engine.info,
+    })
+}
+
+/// The pools of each kind of memory.
+///
+/// # Errors
+/// [`mxrs_types::ErrorKind::InvalidValue`] for a strategy that storage does not know.
+pub fn storage(settings: &Settings) -> Result<StorageConfig> {
+    let pool = |device| -> Result<PoolConfig> {
+        let config = settings.pools.of(device);
+        Ok(PoolConfig {
+            kind: config.kind.word().parse()?,
+            reserve_percent: config.reserve_percent,
+            // No request is larger than the address space, so a larger unit changes nothing.
+            large_alloc_round_size: usize::try_from(config.large_round_bytes).unwrap_or(usize::MAX),
+            round_linear_cutoff: config.linear_cutoff.into(),
+            page_size: usize::try_from(config.page_bytes).unwrap_or(usize::MAX),
+        })
+    };
+    Ok(StorageConfig {
+        cpu: pool(PoolDevice::Cpu)?,
+        gpu: pool(PoolDevice::Gpu)?,
+        cpu_pinned: pool(PoolDevice::CpuPinned)?,
+        naive_storage_manager: settings.pools.no_pools != 0,
+    })
+}
+
+/// The team: its size, and the CPUs its threads are pinned to. `topology` is `None` where the system does not tell.
+pub fn team(settings: &Settings, n_physical_cores: usize, topology: Option<&Topology>) -> TeamConfig {
+    let threads = settings.threads.team_size(n_physical_cores);
+    let affinity = settings.threads.affinity.as_ref();
+    let cpus = affinity.zip(topology).and_then(|(affinity, topology)| cpus(affinity, threads.get(), topology));
+    TeamConfig { threads, cpus }
+}
+
+/// The CPU of each thread. A place of several CPUs is represented by its first, a core by one of its hardware threads.
+fn cpus(affinity: &Affinity, threads: usize, topology: &Topology) -> Option<Vec<usize>> {
+    let placement = match affinity.affinity_type {
+        AffinityType::None => Placement::None,
+        AffinityType::Disabled => Placement::Disabled,
+        AffinityType::Compact => Placement::Compact,
+        AffinityType::Scatter => Placement::Scatter,
+        AffinityType::Balanced => Placement::Balanced { threads },
+        AffinityType::Explicit => Placement::Explicit,
+    };
+    let places: Vec<usize> = affinity.places.iter().filter_map(|place| place.first().copied()).collect();
+    cpu_list(placement, affinity.permute, affinity.offset, &places, topology)
+}
+
+/// The memory planner.
+pub fn planner(settings: &Settings) -> PlanOptions {
+    // A range nobody asked for does not forbid the planner a better algorithm.
+    let match_range = settings.is_set("NNVM_EXEC_MATCH_RANGE").then_some(settings.planner.match_range);
+    PlanOptions {
+        enable_inplace: settings.planner.enable_inplace,
+        match_range: match_range.map(|range| u32::try_from(range).unwrap_or(u32::MAX)),
+        num_colours: u32::try_from(settings.n_colours().get()).unwrap_or(u32::MAX),
+        auto_search: settings.planner.sweep_match_range,
+        allow_offset: true,
+        verbose: settings.planner.verbose,
+    }
+}
+
+/// Warnings for settings that are right and cannot do anything here: there is no GPU, and perhaps no oneDNN.
+pub(crate) fn without_effect(settings: &Settings, backends: &Backends) -> Vec<Warning> {
+    let pools = PoolSettings::ROWS.iter().map(|row| row.name).filter(|name| name.starts_with("MXNET_GPU_"));
+    let mut warnings: Vec<Warning> =
+        pools.filter_map(|name| settings.inert_warning(name, "this build has no GPU")).collect();
+    if let Some(absent) = backends.absent.iter().find(|absent| absent.name == "onednn") {
+        warnings.extend(settings.inert_warning("MXNET_ONEDNN_CACHE_NUM", &absent.reason));
+    }
+    warnings
+}
+
+/// The bound on prepared primitives of oneDNN; `None` is no bound.
+#[cfg_attr(not(any(feature = "onednn", feature = "onednn-dynamic")), allow(dead_code))]
+pub(crate) fn onednn_cache_entries(settings: &Settings) -> Option<usize> {
+    settings.onednn.cache_limit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_env::MapSource;
+    use mxrs_storage::PoolKind;
+    use mxrs_sync::Cpu;
+
+    fn settings<const N: usize>(vars: [(&str, &str); N]) -> Settings {
+        Settings::from_source(&MapSource::new(vars)).unwrap().0
+    }
+
+    #[test]
+    fn an_empty_environment_gives_the_crates_own_defaults() {
+        let empty = Settings::default();
+        assert_eq!(engine(&empty).unwrap(), EngineConfig::default());
+        assert_eq!(storage(&empty).unwrap(), StorageConfig::default());
+        assert_eq!(planner(&empty), PlanOptions::default());
+        assert_eq!(onednn_cache_entries(&empty), None);
+    }
+
+    #[test]
+    fn engine_words_keep_their_suffix() {
+        let config = engine(&settings([("MXNET_ENGINE_TYPE", "NaiveEngineAsync")])).unwrap();
+        assert_eq!((config.kind, config.is_async), (EngineKind::Naive, true));
+        let vars = [("MXNET_CPU_WORKER_NTHREADS", "3"), ("MXNET_CPU_PRIORITY_NTHREADS", "5")];
+        let config = engine(&settings(vars)).unwrap();
+        assert_eq!((config.cpu_workers.get(), config.cpu_priority_workers.get()), (3, 5));
+    }
+
+    #[test]
+    fn pool_settings_reach_their_device() {
+        let config = storage(&settings([
+            ("MXNET_CPU_MEM_POOL_TYPE", "Round"),
+            ("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF", "21"),
+            ("MXNET_CPU_PINNED_MEM_POOL_PAGE_SIZE", "8192"),
+            ("MXNET_GPU_MEM_POOL_RESERVE", "7"),
+        ]))
+        .unwrap();
+        assert_eq!((config.cpu.kind, config.cpu.round_linear_cutoff), (PoolKind::Round, 21));
+        assert_eq!((config.cpu_pinned.page_size, config.gpu.reserve_percent), (8192, 7));
+        let off = storage(&settings([("MXNET_USE_NAIVE_STORAGE_MANAGERS", "1")])).unwrap();
+        assert!(off.naive_storage_manager);
+    }
+
+    #[test]
+    fn a_range_that_was_set_is_kept_exactly() {
+        let options = planner(&settings([("NNVM_EXEC_MATCH_RANGE", "16"), ("MXNET_EXEC_ENABLE_INPLACE", "0")]));
+        assert_eq!((options.match_range, options.enable_inplace), (Some(16), false));
+        let capped = planner(&settings([("MXNET_EXEC_NUM_TEMP", "5"), ("MXNET_GPU_WORKER_NTHREADS", "3")]));
+        assert_eq!(capped.num_colours, 3);
+    }
+
+    #[test]
+    fn the_team_is_sized_and_pinned() {
+        // Two cores with two hardware threads each.
+        let topology =
+            Topology::new([(0, 0), (1, 1), (0, 2), (1, 3)].map(|(core, id)| Cpu { package: 0, core, id }).into());
+        let config = |vars: &[(&str, &str)]| {
+            let settings = Settings::from_source(&MapSource::new(vars.iter().copied())).unwrap().0;
+            let TeamConfig { threads, cpus } = team(&settings, 2, Some(&topology));
+            (threads.get(), cpus)
+        };
+        assert_eq!(config(&[]), (2, None));
+        assert_eq!(config(&[("MXNET_OMP_MAX_THREADS", "1")]), (1, None));
+        let vars = [("OMP_NUM_THREADS", "3"), ("KMP_AFFINITY", "granularity=fine,compact,1,0")];
+        assert_eq!(config(&vars), (3, Some(vec![0, 1, 2, 3])));
+        assert_eq!(config(&[("KMP_AFFINITY", "proclist=[3,{0,2}],explicit")]), (2, Some(vec![3, 0])));
+        assert_eq!(config(&[("KMP_AFFINITY", "none")]), (2, None));
+    }
+}

@@ -1,0 +1,48 @@
+//! Tasks that wait until they are let go.
+
+use mxrs::Result;
+use mxrs::engine::RunContext;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// Bodies that stay until the door is opened, and are counted meanwhile.
+#[derive(Clone, Default)]
+pub struct Door(Arc<(Mutex<Visitors>, Condvar)>);
+
+#[derive(Default)]
+struct Visitors {
+    n_came: usize,
+    may_go: bool,
+}
+
+impl Door {
+    pub fn body(&self) -> impl FnOnce(&RunContext) -> Result<()> + Send + 'static {
+        let door = self.clone();
+        move |_| {
+            let (visitors, changed) = &*door.0;
+            let mut visitors = visitors.lock().unwrap();
+            visitors.n_came += 1;
+            changed.notify_all();
+            while !visitors.may_go {
+                visitors = changed.wait(visitors).unwrap();
+            }
+            Ok(())
+        }
+    }
+
+    /// Waits until `n` bodies have come; how many have, after a while, if fewer come.
+    pub fn wait_for(&self, n: usize) -> usize {
+        let (visitors, changed) = &*self.0;
+        let until = Instant::now() + Duration::from_secs(10);
+        let mut visitors = visitors.lock().unwrap();
+        while visitors.n_came < n && Instant::now() < until {
+            visitors = changed.wait_timeout(visitors, Duration::from_millis(50)).unwrap().0;
+        }
+        visitors.n_came
+    }
+
+    pub fn open(&self) {
+        self.0.0.lock().unwrap().may_go = true;
+        self.0.1.notify_all();
+    }
+}

@@ -1,0 +1,107 @@
+//! D74 and D75, with the older names O9 and O10: the oneDNN backend.
+
+/// Names of the variables, for [`crate::coverage`] and for builds of every kind.
+const ENABLED: &str = "MXNET_ONEDNN_ENABLED";
+const CACHE: &str = "MXNET_ONEDNN_CACHE_NUM";
+
+#[cfg(any(feature = "onednn", feature = "onednn-dynamic"))]
+mod with_onednn {
+    use super::{CACHE, ENABLED};
+    use crate::{Vars, builder, check_older_name, warnings};
+    use mxrs::Model;
+    use mxrs::op::{Attrs, Kernel, OpCall, TensorDesc};
+    use mxrs::types::{DType, Shape};
+    use std::sync::Arc;
+
+    /// Backends of LeNet's convolutions, and the network's answer to two images.
+    fn lenet(vars: Vars<'_>) -> (Vec<&'static str>, Vec<f32>) {
+        let runtime = builder(vars).build().unwrap();
+        let prefix = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/lenet");
+        let model = Model::load(&runtime, prefix, 10).unwrap();
+        let bound = model.bind(&[("data", Shape::from([2, 1, 28, 28]))]).unwrap();
+        let images: Vec<f32> = (0..2 * 28 * 28).map(|i| (i % 29) as f32 / 29.0).collect();
+        let outputs = bound.forward(&[("data", &images)]).unwrap()[0].to_vec::<f32>().unwrap();
+        let steps = bound.executor().report().unwrap().steps;
+        (steps.iter().filter(|step| step.op == "Convolution").map(|step| step.backend).collect(), outputs)
+    }
+
+    #[test]
+    fn d74_off_sends_convolutions_to_the_kernels_of_mxrs() {
+        let (with, with_outputs) = lenet(&[(ENABLED, "1")]);
+        let (without, without_outputs) = lenet(&[(ENABLED, "0")]);
+        assert!(!with.is_empty() && with.iter().all(|backend| *backend == "onednn"), "{with:?}");
+        assert_eq!(without, vec!["reference"; with.len()]);
+        assert_eq!(lenet(&[]).0, with, "on unless set");
+        assert_eq!(with_outputs.len(), 20);
+        for (a, b) in with_outputs.iter().zip(&without_outputs) {
+            assert!((a - b).abs() < 1e-5, "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn d74_off_is_a_reason_to_be_absent() {
+        let runtime = builder(&[(ENABLED, "0")]).build().unwrap();
+        let absent = &runtime.backends().absent[0];
+        assert_eq!((absent.name, absent.reason.as_str()), ("onednn", "switched off by MXNET_ONEDNN_ENABLED=0"));
+    }
+
+    /// For each of 10 input shapes whether a second round finds the kernel of the first.
+    fn kept(vars: Vars<'_>) -> Vec<bool> {
+        let runtime = builder(vars).only_backend("onednn").build().unwrap();
+        let backend = &runtime.backends().list()[0];
+        let op = runtime.ops().get("Activation").unwrap();
+        let params = op.parse(&Attrs::from([("act_type", "tanh")])).unwrap();
+        let plan = |rows: usize| -> Arc<dyn Kernel> {
+            let desc = [TensorDesc::dense([rows, 16], DType::F32)];
+            let call =
+                OpCall { op, params: &params, inputs: &desc, outputs: &desc, is_constant: &[false], is_train: false };
+            backend.plan(&call).unwrap().kernel
+        };
+        let first: Vec<_> = (1..=10).map(plan).collect();
+        // Newest first: each look below adds an entry where it finds none, which must not drive out one not looked at.
+        let mut kept: Vec<bool> = (1..=10).rev().map(|rows| Arc::ptr_eq(&plan(rows), &first[rows - 1])).collect();
+        kept.reverse();
+        kept
+    }
+
+    #[test]
+    fn d75_keeps_so_many_and_the_oldest_leave() {
+        let newest = |n: usize| (0..10).map(|i| i >= 10 - n).collect::<Vec<bool>>();
+        assert_eq!(kept(&[]), newest(10));
+        assert_eq!(kept(&[(CACHE, "-1")]), newest(10));
+        assert_eq!(kept(&[(CACHE, "3")]), newest(3));
+        assert_eq!(kept(&[(CACHE, "0")]), newest(0));
+    }
+
+    #[test]
+    fn d75_comes_with_a_note() {
+        let notes = |vars: Vars<'_>| warnings(vars).into_iter().filter(|line| line.contains("only helps")).count();
+        assert_eq!((notes(&[(CACHE, "3")]), notes(&[(CACHE, "-1")]), notes(&[])), (1, 0, 0));
+    }
+
+    #[test]
+    fn o9_is_d74() {
+        check_older_name("MXNET_MKLDNN_ENABLED", ENABLED, ["0", "1"], |vars| lenet(vars).0);
+    }
+
+    #[test]
+    fn o10_is_d75() {
+        check_older_name("MXNET_MKLDNN_CACHE_NUM", CACHE, ["2", "-1"], kept);
+    }
+}
+
+/// A build without oneDNN says so, and says what to do.
+#[test]
+#[cfg(not(any(feature = "onednn", feature = "onednn-dynamic")))]
+fn without_the_backend_its_settings_have_no_effect() {
+    use crate::{builder, warnings};
+
+    let reason = "this build is without the cargo feature `onednn`; build with it, or with `onednn-dynamic`";
+    for vars in [&[] as crate::Vars<'_>, &[(ENABLED, "1")]] {
+        let runtime = builder(vars).build().unwrap();
+        assert_eq!(runtime.backends().absent[0].reason, reason);
+    }
+    let lines = warnings(&[(CACHE, "3")]);
+    assert!(lines.contains(&format!("{CACHE}=3 has no effect: {reason}")), "{lines:?}");
+    assert!(warnings(&[(CACHE, "-1"), (ENABLED, "0")]).is_empty());
+}

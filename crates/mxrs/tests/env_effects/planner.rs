@@ -1,0 +1,182 @@
+//! D10, D11, D12, B28 and B29, with the older names O2 and O8: what the memory plan of a bound graph says.
+
+use crate::graphs::{Calls, bind};
+use crate::log_lines::log_lines;
+use crate::{Vars, check_older_name, runtime};
+use mxrs::Runtime;
+use mxrs::exec::Executor;
+use mxrs::graph::memory::{Algorithm, PlanReport};
+use mxrs::graph::{Graph, Symbol};
+
+fn plan(executor: &Executor) -> PlanReport {
+    executor.report().expect("the graph is bound").plan
+}
+
+/// `relu(relu(x + 1))`, and an addition at the end: a head is the caller's memory and not planned.
+fn relu_relu(runtime: &Runtime) -> Graph {
+    let mut calls = Calls::new(runtime);
+    let mut y = calls.call("_plus_scalar", &[("scalar", "1")], &[&Symbol::variable("x")]);
+    for _ in 0..2 {
+        y = calls.call("relu", &[], &[&y]);
+    }
+    calls.call("_plus_scalar", &[("scalar", "0")], &[&y]).graph().unwrap()
+}
+
+#[test]
+fn d10_outputs_take_over_inputs_or_not() {
+    let run = |value: &str| {
+        let runtime = runtime(&[("MXNET_EXEC_ENABLE_INPLACE", value)]);
+        let executor = bind(&runtime, &relu_relu(&runtime), [1000]);
+        let x: Vec<f32> = (0..1000).map(|i| i as f32 - 500.0).collect();
+        executor.argument("x").unwrap().copy_from(&x).unwrap();
+        executor.forward().unwrap();
+        (plan(&executor), executor.outputs()[0].to_vec::<f32>().unwrap())
+    };
+    let ((on, on_values), (off, off_values)) = (run("1"), run("0"));
+    // Three results of 4000 bytes: in place all have one storage, otherwise an operator needs two at once.
+    assert_eq!((on.n_inplace, on.bytes), (2, 4000));
+    assert_eq!(off.n_inplace, 0);
+    assert!(off.bytes >= 8000, "{}", off.bytes);
+    assert_eq!(on_values, off_values);
+    assert_eq!((on_values[0], on_values[999]), (0.0, 500.0));
+}
+
+/// Outputs of 1, 3, 9 and 27 units of 4 bytes, then a head, which is not planned.
+fn powers_of_three(runtime: &Runtime) -> Graph {
+    let mut calls = Calls::new(runtime);
+    let mut y = calls.call("_plus_scalar", &[("scalar", "1")], &[&Symbol::variable("x")]);
+    for _ in 0..3 {
+        y = calls.call("Concat", &[("num_args", "3"), ("dim", "1")], &[&y, &y, &y]);
+    }
+    calls.call("_plus_scalar", &[("scalar", "0")], &[&y]).graph().unwrap()
+}
+
+fn powers_plan(vars: Vars<'_>) -> PlanReport {
+    let runtime = runtime(vars);
+    let executor = bind(&runtime, &powers_of_three(&runtime), [1, 1]);
+    executor.forward().unwrap();
+    assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [1.0; 27]);
+    plan(&executor)
+}
+
+fn tried(report: &PlanReport) -> Vec<(u32, usize)> {
+    report.tried.iter().map(|tried| (tried.match_range, tried.bytes)).collect()
+}
+
+/// By hand: a result is free two operators after it was made, when the request is 9 times as large. A range below 9
+/// makes all four, 40 units; 16 lets 9 units take the storage of 1 and 27 that of 3, 36 units.
+#[test]
+fn d11_sweeps_up_to_its_value() {
+    let report = powers_plan(&[("NNVM_EXEC_MATCH_RANGE", "16")]);
+    assert_eq!(tried(&report), [(1, 160), (2, 160), (4, 160), (8, 160), (16, 144)]);
+    assert_eq!((report.algorithm, report.bytes), (Algorithm::Pool { match_range: 16 }, 144));
+
+    let report = powers_plan(&[("NNVM_EXEC_MATCH_RANGE", "10")]);
+    assert_eq!(tried(&report), [(1, 160), (2, 160), (4, 160), (8, 160), (10, 144)]);
+
+    let nothing_shared = powers_plan(&[("NNVM_EXEC_MATCH_RANGE", "0")]);
+    assert_eq!((tried(&nothing_shared), nothing_shared.bytes), (vec![(0, 160)], 160));
+
+    let report = powers_plan(&[("NNVM_EXEC_MATCH_RANGE", "1")]);
+    assert_eq!((tried(&report), report.bytes), (vec![(1, 160)], 160));
+}
+
+#[test]
+fn d11_unset_is_at_least_as_good_as_16() {
+    let report = powers_plan(&[]);
+    assert_eq!(tried(&report).last(), Some(&(16, 144)));
+    assert!(report.bytes <= 144);
+}
+
+#[test]
+fn o2_is_d11() {
+    let effect = |vars: Vars<'_>| tried(&powers_plan(vars));
+    check_older_name("MXNET_EXEC_MATCH_RANGE", "NNVM_EXEC_MATCH_RANGE", ["0", "4"], effect);
+}
+
+#[test]
+fn b28_off_tries_one_range() {
+    let n_tried = |vars: Vars<'_>| tried(&powers_plan(vars));
+    assert_eq!(n_tried(&[("NNVM_AUTO_SEARCH_MATCH_RANGE", "1")]).len(), 5);
+    assert_eq!(n_tried(&[("NNVM_AUTO_SEARCH_MATCH_RANGE", "0")]), [(16, 144)]);
+    let vars = [("NNVM_AUTO_SEARCH_MATCH_RANGE", "0"), ("NNVM_EXEC_MATCH_RANGE", "4")];
+    assert_eq!(n_tried(&vars), [(4, 160)]);
+}
+
+/// Two branches of four operators from one source, joined.
+fn two_branches(runtime: &Runtime) -> Graph {
+    let mut calls = Calls::new(runtime);
+    let source = calls.named("source", "_plus_scalar", &[("scalar", "1")], &[&Symbol::variable("x")]);
+    let mut ends = ["left", "right"].map(|side| (side, source.clone()));
+    for step in 0..4 {
+        for (side, end) in &mut ends {
+            *end = calls.named(&format!("{side}{step}"), "_plus_scalar", &[("scalar", "1")], &[end]);
+        }
+    }
+    calls.call("elemwise_add", &[], &[&ends[0].1, &ends[1].1]).graph().unwrap()
+}
+
+/// The plan of two branches, and the storages of each, from the planner's own log.
+fn branches(vars: Vars<'_>) -> (PlanReport, [Vec<String>; 2]) {
+    let base =
+        [("MXNET_EXEC_ENABLE_INPLACE", "0"), ("NNVM_EXEC_MATCH_RANGE", "16"), ("MXNET_MEM_PLAN_VERBOSE_LOGGING", "1")];
+    let runtime = runtime(&[&base, vars].concat());
+    let graph = two_branches(&runtime);
+    let (executor, lines) = log_lines(|| bind(&runtime, &graph, [16]));
+    executor.forward().unwrap();
+    assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [10.0; 16]);
+    // Each node has one output, so entries are numbered as nodes are.
+    let storages = ["left", "right"].map(|side| {
+        let on_side = graph.nodes().iter().enumerate().filter(|(_, node)| node.name.starts_with(side));
+        on_side.map(|(entry, _)| storage_of(&lines, entry)).collect()
+    });
+    (plan(&executor), storages)
+}
+
+/// `storage 3` of the line `entry 5: 64 bytes on cpu(0), storage 3 at 192`.
+fn storage_of(lines: &[String], entry: usize) -> String {
+    let start = format!("INFO entry {entry}: ");
+    let line = lines.iter().find(|line| line.starts_with(&start)).expect("each entry has a line");
+    let place = line.split(", ").nth(1).expect("a place after the size");
+    place.split(" at ").next().unwrap_or(place).to_owned()
+}
+
+#[test]
+fn d12_colours_keep_branches_apart() {
+    let ((one, [left, right]), (two, [far_left, far_right])) =
+        (branches(&[("MXNET_EXEC_NUM_TEMP", "1")]), branches(&[("MXNET_EXEC_NUM_TEMP", "2")]));
+    assert_eq!((left.len(), right.len(), one.n_colours, two.n_colours), (4, 4, 1, 2));
+    assert!(left.iter().any(|storage| right.contains(storage)), "{left:?} {right:?}");
+    assert!(!far_left.iter().any(|storage| far_right.contains(storage)), "{far_left:?} {far_right:?}");
+    assert!(two.bytes > one.bytes, "{} and {}", two.bytes, one.bytes);
+}
+
+#[test]
+fn d12_is_capped_by_the_workers_of_a_gpu() {
+    let capped = [("MXNET_EXEC_NUM_TEMP", "5"), ("MXNET_GPU_WORKER_NTHREADS", "1")];
+    assert_eq!(branches(&capped), branches(&[]));
+    assert_eq!(branches(&[("MXNET_EXEC_NUM_TEMP", "5")]).0.n_colours, 2, "two workers unless set");
+}
+
+#[test]
+fn o8_is_d12() {
+    check_older_name("NNVM_EXEC_NUM_TEMP", "MXNET_EXEC_NUM_TEMP", ["2", "1"], branches);
+}
+
+#[test]
+fn b29_logs_a_line_for_each_array() {
+    let logged = |value: &str| -> Vec<String> {
+        let runtime = runtime(&[("MXNET_MEM_PLAN_VERBOSE_LOGGING", value)]);
+        let graph = relu_relu(&runtime);
+        let (_, lines) = log_lines(|| bind(&runtime, &graph, [1000]));
+        lines.into_iter().filter(|line| line.starts_with("INFO entry ")).collect()
+    };
+    let lines = logged("1");
+    // The variable and four results.
+    assert_eq!(lines.len(), 5, "{lines:#?}");
+    for (entry, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("INFO entry {entry}: 4000 bytes")), "{line}");
+    }
+    assert!(lines[2].contains("storage") && lines[2].contains("in place of entry 1"), "{}", lines[2]);
+    assert!(logged("0").is_empty());
+}

@@ -1,0 +1,118 @@
+//! D8, D9 and B26: the team, seen by an operator that shares its loop.
+
+use crate::graphs::{bind, chain};
+use crate::log_lines::log_lines;
+use crate::probe::Probe;
+use crate::{Vars, builder};
+use mxrs::sync::{affinity, physical_cores};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+
+/// The threads that share the loop of an operator on 10^6 items, each with the CPUs it may run on.
+fn loop_threads(vars: Vars<'_>) -> Vec<(ThreadId, Option<Vec<usize>>)> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let list = Arc::clone(&seen);
+    let probe = Probe::new(move |args| {
+        args.team.run(args.team.size(), &|_| {
+            list.lock().unwrap().push((thread::current().id(), affinity::current()));
+        });
+        Ok(())
+    });
+    let runtime = builder(vars).backend(probe).only_backend("probe").build().expect("the runtime starts");
+    let executor = bind(&runtime, &chain(&runtime, 1), [1_000_000]);
+    executor.forward().unwrap();
+    runtime.engine().wait_for_all().unwrap();
+    let seen = seen.lock().unwrap();
+    seen.clone()
+}
+
+fn n_distinct(vars: Vars<'_>) -> usize {
+    let threads = loop_threads(vars);
+    threads.iter().map(|(id, _)| id).collect::<HashSet<_>>().len()
+}
+
+#[test]
+fn d8_so_many_threads_share_a_loop() {
+    for (text, n_threads) in [("1", 1), ("2", 2), ("5", 5), ("3,2", 3), (" 4 ", 4)] {
+        assert_eq!(n_distinct(&[("OMP_NUM_THREADS", text)]), n_threads, "{text:?}");
+    }
+    assert_eq!(n_distinct(&[]), physical_cores());
+}
+
+/// The results do not depend on the team, with whatever backend this build prefers.
+#[test]
+fn d8_results_are_those_of_one_thread() {
+    let sums = |threads: &str| {
+        let runtime = builder(&[("OMP_NUM_THREADS", threads)]).build().unwrap();
+        let executor = bind(&runtime, &chain(&runtime, 3), [1_000_000]);
+        let x: Vec<f32> = (0..1_000_000_u32).map(|i| (i % 1000) as f32).collect();
+        executor.argument("x").unwrap().copy_from(&x).unwrap();
+        executor.forward().unwrap();
+        (x, executor.outputs()[0].to_vec::<f32>().unwrap())
+    };
+    let (x, one) = sums("1");
+    assert!(x.iter().zip(&one).all(|(x, y)| x + 3.0 == *y));
+    assert_eq!(one, sums("3").1);
+}
+
+#[test]
+fn b26_limits_the_size_that_mxrs_picks() {
+    assert_eq!(n_distinct(&[("MXNET_OMP_MAX_THREADS", "1")]), 1);
+    assert_eq!(n_distinct(&[("MXNET_OMP_MAX_THREADS", "1000")]), physical_cores());
+    let vars = [("MXNET_OMP_MAX_THREADS", "1"), ("OMP_NUM_THREADS", "3")];
+    assert_eq!(n_distinct(&vars), 3, "OMP_NUM_THREADS is used as it is");
+}
+
+/// Each thread on one logical CPU, and no two on the same.
+#[test]
+#[cfg(target_os = "linux")]
+fn d9_pins_each_thread_to_a_cpu_of_its_own() {
+    let allowed = affinity::current().expect("Linux tells");
+    let n_cpus = allowed.len().to_string();
+    let value = "granularity=fine,compact,1,0";
+    if mxrs::sync::Topology::read().is_none() {
+        // A system without sysfs: the setting is checked, and its owner says why nothing happens.
+        let lines = crate::warnings(&[("KMP_AFFINITY", value)]);
+        assert!(
+            lines.iter().any(|line| line.starts_with("KMP_AFFINITY=") && line.contains("has no effect")),
+            "{lines:?}"
+        );
+        return;
+    }
+    let masks = |value: &str| -> Vec<Vec<usize>> {
+        let threads = loop_threads(&[("OMP_NUM_THREADS", &n_cpus), ("KMP_AFFINITY", value)]);
+        threads.into_iter().map(|(_, mask)| mask.expect("Linux tells")).collect()
+    };
+    for value in [value, "compact", "scatter", "granularity=thread,compact,0,1"] {
+        let mut pinned = masks(value);
+        pinned.sort();
+        let each_alone: Vec<Vec<usize>> = allowed.iter().map(|&cpu| vec![cpu]).collect();
+        assert_eq!(pinned, each_alone, "{value}");
+    }
+    for value in ["none", "disabled"] {
+        assert!(masks(value).iter().all(|mask| *mask == allowed), "{value}");
+    }
+    let last = allowed[allowed.len() - 1];
+    let explicit = masks(&format!("proclist=[{last}],explicit"));
+    assert!(explicit.iter().all(|mask| *mask == [last]), "{explicit:?}");
+    assert_eq!(affinity::current(), Some(allowed), "the thread that builds the runtime is left alone");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn d9_verbose_says_where_threads_go() {
+    let said = |value: &str| {
+        let (_, lines) = log_lines(|| crate::runtime(&[("KMP_AFFINITY", value)]));
+        lines.iter().any(|line| line.starts_with("INFO KMP_AFFINITY: team threads are"))
+    };
+    assert!(said("verbose,none") && !said("none"));
+}
+
+#[test]
+#[cfg(not(target_os = "linux"))]
+fn d9_warns_where_threads_are_not_pinned() {
+    let lines = crate::warnings(&[("KMP_AFFINITY", "compact")]);
+    assert!(lines.iter().any(|line| line.starts_with("KMP_AFFINITY=compact has no effect")), "{lines:?}");
+    assert_eq!(n_distinct(&[("KMP_AFFINITY", "compact"), ("OMP_NUM_THREADS", "2")]), 2);
+}

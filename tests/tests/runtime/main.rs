@@ -1,0 +1,5 @@
+//! The whole runtime through the facade: files in, answers out.
+
+mod digits;
+mod generated;
+mod side_by_side;

@@ -1,0 +1,121 @@
+//! `cargo xtask gen [--check]`: the tables of docs/ that are written by the code they describe.
+//!
+//! Knows only that the program `gen_docs` of the package `mxrs-tests` writes them into a folder; what they say is the
+//! business of the crates.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::session::{Kernels, Session};
+use crate::workspace::read_text;
+
+/// The program that writes the tables.
+const PROGRAM: &str = "gen_docs";
+
+/// Arguments of `gen`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Write nothing; fail if a committed table is stale
+    #[arg(long)]
+    check: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The generator does not build or run; with `--check`, a table is stale.
+pub fn run(args: &Args) -> Result<()> {
+    let session = Session::rust_only()?;
+    if args.check { check(&session) } else { write(&session) }
+}
+
+/// Fails if a committed table is not what the code says.
+///
+/// # Errors
+/// The generator does not build or run, or a table is stale.
+pub fn check(session: &Session) -> Result<()> {
+    let fresh = generate(session)?;
+    let stale = stale(&fresh, &session.workspace.root.join("docs"))?;
+    if !stale.is_empty() {
+        bail!("stale: {}; run `cargo xtask gen` and commit the result", stale.join(", "));
+    }
+    Ok(())
+}
+
+/// Writes the tables that are stale.
+///
+/// # Errors
+/// The generator does not build or run, or a file cannot be written.
+pub fn write(session: &Session) -> Result<()> {
+    let fresh = generate(session)?;
+    let docs = session.workspace.root.join("docs");
+    let stale = stale(&fresh, &docs)?;
+    for name in &stale {
+        std::fs::copy(fresh.join(name), docs.join(name)).with_context(|| format!("writing docs/{name}"))?;
+        println!("docs/{name}: written");
+    }
+    if stale.is_empty() {
+        println!("all generated tables were fresh");
+    }
+    Ok(())
+}
+
+/// Builds and runs the generator; returns the folder it wrote into.
+fn generate(session: &Session) -> Result<PathBuf> {
+    let flags = session.kernels.workspace_flags();
+    session.cargo("build").args(flags).args(["--bin", PROGRAM]).stream()?;
+    let variant = if session.kernels == Kernels::Reference { "docs-reference" } else { "docs" };
+    let fresh = session.target_dir().join("xtask").join(variant);
+    if fresh.exists() {
+        std::fs::remove_dir_all(&fresh).with_context(|| format!("clearing {}", fresh.display()))?;
+    }
+    std::fs::create_dir_all(&fresh).with_context(|| format!("making {}", fresh.display()))?;
+    session.program(session.target_dir().join("debug").join(PROGRAM)).arg(&fresh).stream()?;
+    Ok(fresh)
+}
+
+/// The names of the files in `fresh` that `docs` lacks or has otherwise.
+fn stale(fresh: &Path, docs: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut n_files = 0;
+    for entry in std::fs::read_dir(fresh).with_context(|| format!("listing {}", fresh.display()))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        n_files += 1;
+        let committed = docs.join(&name);
+        if !committed.is_file() || read_text(&committed)? != read_text(&fresh.join(&name))? {
+            names.push(name);
+        }
+    }
+    if n_files == 0 {
+        bail!("`{PROGRAM}` wrote no table into {}", fresh.display());
+    }
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_and_a_missing_table_are_stale() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fresh, docs) = (dir.path().join("fresh"), dir.path().join("docs"));
+        for folder in [&fresh, &docs] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("env.md"), "same\n").unwrap();
+        }
+        assert_eq!(stale(&fresh, &docs).unwrap(), [""; 0]);
+        std::fs::write(fresh.join("ops.md"), "relu\n").unwrap();
+        assert_eq!(stale(&fresh, &docs).unwrap(), ["ops.md"]);
+        std::fs::write(docs.join("ops.md"), "relu, tanh\n").unwrap();
+        assert_eq!(stale(&fresh, &docs).unwrap(), ["ops.md"]);
+    }
+
+    #[test]
+    fn a_generator_that_writes_nothing_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(stale(dir.path(), dir.path()).unwrap_err().to_string().contains("wrote no table"));
+    }
+}

@@ -1,0 +1,32 @@
+//! `cargo xtask loom`: every interleaving of the engine's protocol and of the thread team's, in full.
+//!
+//! Builds in a target folder of its own: `--cfg loom` changes every crate, and must not evict the ordinary build.
+
+use anyhow::Result;
+
+use crate::session::Session;
+
+/// Arguments of `loom`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Limit the forced thread switches per execution; without it the search is exhaustive
+    #[arg(long)]
+    max_preemptions: Option<u32>,
+    /// Run only models whose name contains this
+    filter: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A model finds an interleaving that breaks a rule.
+pub fn run(args: &Args) -> Result<()> {
+    let session = Session::rust_only()?;
+    let run = session.cargo("test").args(["--release", "-p", "mxrs-sync", "-p", "mxrs-engine", "--test", "loom_*"]);
+    let run = run.args(&args.filter);
+    let run = run.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", session.target_dir().join("loom"));
+    match args.max_preemptions {
+        Some(n) => run.env("LOOM_MAX_PREEMPTIONS", n.to_string()).stream(),
+        None => run.stream(),
+    }
+}

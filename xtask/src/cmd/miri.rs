@@ -1,0 +1,44 @@
+//! `cargo xtask miri`: the tests of the crates that hold unsafe code, under Miri on the nightly toolchain.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::session::Session;
+
+/// The crates whose unsafe code Miri can run: no native library behind them.
+const PACKAGES: [&str; 2] = ["mxrs-storage", "mxrs-ndarray"];
+
+/// Arguments of `miri`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run only tests whose name contains this
+    filter: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Miri or the standard library's sources are missing, or Miri finds undefined behaviour.
+pub fn run(args: &Args) -> Result<()> {
+    let session = Session::rust_only()?;
+    need_miri(&session)?;
+    let packages = PACKAGES.iter().flat_map(|package| ["-p", package]);
+    let run = session.nightly("cargo").args(["miri", "test"]).args(packages).args(&args.filter);
+    // The tests map files and read the clock; isolation would refuse both.
+    run.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("CARGO_TARGET_DIR", session.target_dir().join("miri")).stream()
+}
+
+fn need_miri(session: &Session) -> Result<()> {
+    const REMEDY: &str = "run `cargo xtask setup --nightly` (it needs the network)";
+    if !session.nightly("cargo").args(["miri", "--version"]).succeeds() {
+        bail!("the nightly toolchain has no Miri here; {REMEDY}");
+    }
+    let sysroot = session.nightly("rustc").args(["--print", "sysroot"]).capture().context("asking nightly rustc")?;
+    if !Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library").is_dir() {
+        bail!(
+            "the nightly toolchain lacks the component rust-src, from which Miri builds its standard library; {REMEDY}"
+        );
+    }
+    Ok(())
+}

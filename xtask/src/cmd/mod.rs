@@ -1,0 +1,90 @@
+//! The list of subcommands; each has a file of its own that holds its arguments and its work.
+
+mod bless;
+mod ci;
+mod demo;
+mod doc;
+mod fmt;
+mod fuzz;
+mod generate;
+mod lint;
+mod loom;
+mod miri;
+mod setup;
+mod suite;
+mod test;
+mod tidy;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// The runner of mxrs: every check, CI step and README command.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Find or install what a build needs, CMake first
+    Setup(setup::Args),
+    /// Build in release, classify digits with both checkpoints, time resnet-50
+    Demo(demo::Args),
+    /// Run every check and every test
+    Test(test::Args),
+    /// Run what CI runs, cheapest first, stopping at the first failure
+    Ci(ci::Args),
+    /// Clippy on everything, warnings denied
+    Lint(lint::Args),
+    /// Format the code, or check that it is formatted
+    Fmt(fmt::Args),
+    /// Check the project's own rules: walls, module docs, tables in step with the code
+    Tidy(tidy::Args),
+    /// Build the documentation, warnings denied
+    Doc(doc::Args),
+    /// Write the generated tables of docs/, or check that they are fresh
+    Gen(generate::Args),
+    /// Run the fuzz targets
+    Fuzz(fuzz::Args),
+    /// Rewrite generated tables and golden files
+    Bless(bless::Args),
+    /// Check the protocols of the engine and the thread team exhaustively with loom
+    Loom(loom::Args),
+    /// Run the tests of the crates with unsafe code under Miri
+    Miri(miri::Args),
+}
+
+/// Runs the chosen subcommand.
+///
+/// # Errors
+/// Whatever the subcommand reports.
+pub fn run(cli: Cli) -> Result<()> {
+    match cli.command {
+        Command::Setup(args) => setup::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Ci(args) => ci::run(&args),
+        Command::Lint(args) => lint::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
+        Command::Tidy(args) => tidy::run(&args),
+        Command::Doc(args) => doc::run(&args),
+        Command::Gen(args) => generate::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::Bless(args) => bless::run(&args),
+        Command::Loom(args) => loom::run(&args),
+        Command::Miri(args) => miri::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,40 @@
+//! The runner behind `cargo xtask …`: each check, CI step and README command is one subcommand, one file in `cmd/`.
+//!
+//! Knows no mxrs crate: it starts cargo and the programs cargo builds, so it compiles in seconds on a bare machine.
+//!
+//! ```text
+//! cargo xtask demo          build, classify the digits with both checkpoints, time resnet-50
+//! cargo xtask test          every check and every test
+//! cargo xtask test --quick  the suite without compiling oneDNN
+//! ```
+//!
+//! Read next: `process.rs` (how a command is run), `tools/` (what a machine needs), `tidy/` (the project's own rules).
+
+// The rule that only mxrs-env reads the environment is about the product; a runner has to hand PATH and flags to cargo.
+#![allow(clippy::disallowed_methods)]
+
+mod cmd;
+mod elapsed;
+mod heartbeat;
+mod native_build;
+mod process;
+mod session;
+mod steps;
+mod tally;
+mod tidy;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match cmd::run(cmd::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Rule: every operator file of `mxrs-ops` is in its catalogue, since there is no link-time registry to find it.
+//!
+//! Files in a subfolder of `src` are operator files, unless they define no `OpDef` and another file uses them.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Finding;
+use super::source::{Source, words};
+use crate::workspace::{Workspace, rust_files};
+
+const OPS: &str = "mxrs-ops";
+
+/// Finds operator files that the catalogue does not mention.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let Some(floor) = workspace.floor_of(OPS) else { return Ok(Vec::new()) };
+    let src = workspace.root.join(&workspace.members[floor].dir).join("src");
+    let catalogue_path = src.join("catalogue.rs");
+    if !catalogue_path.is_file() {
+        return Ok(vec![Finding::in_file(workspace.relative(&catalogue_path), "there is no catalogue")]);
+    }
+    let catalogue = Source::read(workspace, &catalogue_path)?;
+    let paths = rust_files(&src)?;
+    let sources = paths.iter().map(|path| Source::read(workspace, path)).collect::<Result<Vec<_>>>()?;
+    let mut findings = Vec::new();
+    for (path, source) in paths.iter().zip(&sources) {
+        let Some(name) = module_name(&src, path) else { continue };
+        let defines = source.code().any(|(_, code)| words(code, "OpDef").next().is_some());
+        let is_module_list = path.ends_with("mod.rs") && !defines;
+        if is_module_list || source.is_test() || mentions(&catalogue, &name) {
+            continue;
+        }
+        let used = sources.iter().any(|other| other.path != source.path && uses(other, &name));
+        if defines || !used {
+            let message = format!("`{name}` is not in {}; add its line", catalogue.path.display());
+            findings.push(Finding::in_file(&source.path, message));
+        }
+    }
+    Ok(findings)
+}
+
+/// The module a file below `src` holds, if it is in a subfolder; a `mod.rs` holds its folder's.
+fn module_name(src: &Path, path: &Path) -> Option<String> {
+    let inside = path.strip_prefix(src).ok()?;
+    let folder = inside.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    let name = if inside.ends_with("mod.rs") { folder.file_name() } else { inside.file_stem() };
+    Some(name?.to_string_lossy().into_owned())
+}
+
+/// True if the code names the module; a method of the same name (`.copy()`) is something else.
+fn mentions(source: &Source, name: &str) -> bool {
+    source.code().any(|(_, code)| words(code, name).any(|at| !code[..at].ends_with('.')))
+}
+
+/// True if the code names something inside the module: `name::…`.
+fn uses(source: &Source, name: &str) -> bool {
+    source.code().any(|(_, code)| words(code, name).any(|at| code[at + name.len()..].starts_with("::")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::sample::Sample;
+
+    #[test]
+    fn an_operator_file_that_is_not_listed_is_found() {
+        let sample = Sample::new();
+        sample.write("crates/mxrs-ops/src/nn/silu.rs", "//! silu.\npub const SILU: OpDef = silu();\n");
+        let expected =
+            "error: crates/mxrs-ops/src/nn/silu.rs: `silu` is not in crates/mxrs-ops/src/catalogue.rs; add its line";
+        assert_eq!(sample.found(check), [expected]);
+        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\n// nn::silu::SILU\nlist![nn::relu::RELU];\n");
+        assert_eq!(sample.found(check), [expected], "a comment is no entry");
+        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\nlist![nn::relu::RELU].silu();\n");
+        assert_eq!(sample.found(check), [expected], "a method is no entry");
+        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\nlist![nn::relu::RELU, nn::silu::SILU];\n");
+        assert_eq!(sample.found(check), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_that_others_use_and_that_defines_no_operator_is_none() {
+        let sample = Sample::new();
+        sample.write("crates/mxrs-ops/src/nn/window.rs", "//! Windows.\npub struct Window;\n");
+        assert_eq!(sample.found(check).len(), 1);
+        sample
+            .write("crates/mxrs-ops/src/nn/relu.rs", "//! relu.\nuse super::window::Window;\nconst R: OpDef = r();\n");
+        assert_eq!(sample.found(check), [""; 0]);
+    }
+
+    #[test]
+    fn an_operator_in_a_folder_of_its_own_is_seen() {
+        let sample = Sample::new();
+        sample.write("crates/mxrs-ops/src/nn/conv/mod.rs", "//! conv.\npub const CONV: OpDef = conv();\n");
+        assert_eq!(sample.found(check).len(), 1);
+    }
+}
