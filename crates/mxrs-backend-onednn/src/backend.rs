@@ -33,9 +33,6 @@ impl OneDnn {
     pub fn new(config: OneDnnConfig) -> Result<Arc<Self>> {
         let library = Library::new(&config.team)?;
         if let Some(entries) = config.cache_entries {
-            tracing::info!(
-                "MXNET_ONEDNN_CACHE_NUM={entries}: a bound on prepared primitives only helps programs whose input shapes vary"
-            );
             // oneDNN keeps primitives too; without this a bound here would free nothing.
             // SAFETY: sets a number inside the library.
             unsafe { result::set_primitive_cache_capacity(i32::try_from(entries).unwrap_or(i32::MAX))? };

@@ -1,7 +1,7 @@
 //! Networks to measure: those of MXNet's benchmark by name, or one from files; with parameters and an input.
 
 use mxrs::format::Tensor;
-use mxrs::graph::{Graph, NodeId, infer_dtypes, infer_shapes};
+use mxrs::graph::{Graph, infer_dtypes, infer_shapes};
 use mxrs::models::{Initializer, ModelOptions, model};
 use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Error, PartialShape, Result, Shape};
@@ -85,7 +85,7 @@ impl Network {
         let mut params = Vec::new();
         for &id in graph.variables() {
             let node = graph.node(id);
-            if node.name == input || is_label(&graph, id) {
+            if node.name == input || graph.is_label(id) {
                 continue;
             }
             let entry = graph.output_id(id, 0).index();
@@ -137,15 +137,6 @@ fn random(name: &str, init: Option<&str>, shape: &Shape, dtype: DType) -> Result
     let values = Initializer::xavier(2.0).values(name, init, shape, SEED)?;
     let tensor = Tensor::from_slice(shape.clone(), &values)?;
     Ok(if dtype == DType::F32 { tensor } else { tensor.cast(dtype) })
-}
-
-/// Whether inference reads a variable nowhere.
-fn is_label(graph: &Graph, id: NodeId) -> bool {
-    let readers = graph.consumers(graph.output_id(id, 0));
-    let ignores = |&(reader, position): &(NodeId, u32)| {
-        graph.node(reader).op.as_ref().is_some_and(|op| op.ignored_at_inference.contains(&(position as usize)))
-    };
-    !readers.is_empty() && readers.iter().all(ignores)
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ impl Model {
     /// Names of the variables that have no parameter and that inference reads: what a caller must feed.
     pub fn inputs(&self) -> Vec<&str> {
         let graph = &self.graph;
-        let is_fed = |id: &NodeId| !self.params.contains_key(&graph.node(*id).name) && !is_ignored(graph, *id);
+        let is_fed = |id: &NodeId| !self.params.contains_key(&graph.node(*id).name) && !graph.is_label(*id);
         graph.arguments().filter(is_fed).map(|id| graph.node(id).name.as_str()).collect()
     }
 
@@ -138,15 +138,6 @@ impl Model {
     pub fn predictor(&self, batch_size: usize, data_shape: &[usize]) -> Result<Predictor> {
         Predictor::new(self, batch_size, data_shape)
     }
-}
-
-/// Whether inference reads a variable nowhere: labels of loss heads.
-fn is_ignored(graph: &Graph, variable: NodeId) -> bool {
-    let readers = graph.consumers(graph.output_id(variable, 0));
-    let ignores = |&(node, position): &(NodeId, u32)| {
-        graph.node(node).op.as_ref().is_some_and(|op| op.ignored_at_inference.contains(&(position as usize)))
-    };
-    !readers.is_empty() && readers.iter().all(ignores)
 }
 
 fn read_graph(runtime: &Runtime, path: &Path) -> Result<Loaded<Graph>> {

@@ -44,6 +44,6 @@ settings! {
         /// Which engine runs the operators. `Async` at the end orders GPU operators by device events.
         engine_type: EngineType = ThreadedEnginePerDevice, "MXNET_ENGINE_TYPE" [D29 Process InEffect];
         /// Logs each wait, and push and completion of the operator that is waited for.
-        info: bool = 0, "MXNET_ENGINE_INFO" [B25 Engine NotYet];
+        info: bool = 0, "MXNET_ENGINE_INFO" [B25 Engine InEffect];
     }
 }

@@ -5,8 +5,9 @@ use mxrs::engine::RunContext;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// Bodies that stay until the door is opened, and are counted meanwhile.
-#[derive(Clone, Default)]
+/// Bodies that stay until the door is opened, and are counted meanwhile. Its drop opens it, so that a test which fails
+/// leaves no worker behind.
+#[derive(Default)]
 pub struct Door(Arc<(Mutex<Visitors>, Condvar)>);
 
 #[derive(Default)]
@@ -17,9 +18,9 @@ struct Visitors {
 
 impl Door {
     pub fn body(&self) -> impl FnOnce(&RunContext) -> Result<()> + Send + 'static {
-        let door = self.clone();
+        let door = Arc::clone(&self.0);
         move |_| {
-            let (visitors, changed) = &*door.0;
+            let (visitors, changed) = &*door;
             let mut visitors = visitors.lock().unwrap();
             visitors.n_came += 1;
             changed.notify_all();
@@ -44,5 +45,11 @@ impl Door {
     pub fn open(&self) {
         self.0.0.lock().unwrap().may_go = true;
         self.0.1.notify_all();
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.open();
     }
 }

@@ -170,6 +170,19 @@ fn d29_an_explicit_choice_is_announced() {
 }
 
 #[test]
+fn b25_waits_are_logged() {
+    let waits = |vars: Vars<'_>| -> usize {
+        let runtime = runtime(vars);
+        let var = runtime.engine().new_var();
+        let (_, lines) = log_lines(|| runtime.engine().wait_to_read(&var));
+        lines.iter().filter(|line| line.contains(&format!("wait_to_read: variable {}", var.id()))).count()
+    };
+    assert!(waits(&[("MXNET_ENGINE_INFO", "1")]) > 0);
+    assert_eq!(waits(&[("MXNET_ENGINE_INFO", "0")]), 0);
+    assert_eq!(waits(&[]), 0);
+}
+
+#[test]
 fn d30_a_chain_of_ten_is_one_push_or_ten() {
     for (vars, pushes) in [
         (&[] as Vars<'_>, 1),

@@ -12,7 +12,7 @@ thread_local! {
     static LINES: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Runs `run` and returns what it logged on this thread, each line as `LEVEL message`, debug lines left out.
+/// Runs `run` and returns what it logged on this thread, each line as `LEVEL message`, traces left out.
 pub fn log_lines<R>(run: impl FnOnce() -> R) -> (R, Vec<String>) {
     // One subscriber for the process: tests run at the same time, and each collects on its own thread.
     static INIT: Once = Once::new();
@@ -30,7 +30,7 @@ struct Collector;
 impl<S: Subscriber> Layer<S> for Collector {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let level = *event.metadata().level();
-        if level > Level::INFO {
+        if level > Level::DEBUG {
             return;
         }
         let mut message = Message(String::new());

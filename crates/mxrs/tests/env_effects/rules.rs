@@ -61,6 +61,7 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXNET_CPU_PINNED_MEM_POOL_PAGE_SIZE", From(32)),
     ("MXNET_USE_NAIVE_STORAGE_MANAGERS", AnyInt),
     ("MXNET_ENGINE_TYPE", Words(ENGINES)),
+    ("MXNET_ENGINE_INFO", Bool),
     ("MXNET_EXEC_BULK_EXEC_INFERENCE", Bool),
     ("MXNET_ONEDNN_ENABLED", Bool),
     ("MXNET_ONEDNN_CACHE_NUM", From(-1)),
