@@ -35,7 +35,7 @@ pub struct NdArray {
 }
 
 impl NdArray {
-    /// An array with undefined content (zeros the first time memory comes from the system).
+    /// An array whose content is whatever the memory held: zeros when it is fresh from the system.
     ///
     /// # Errors
     /// Out of memory, or a size that does not fit.

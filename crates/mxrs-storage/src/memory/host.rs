@@ -95,15 +95,16 @@ impl DeviceMemory for HostMemory {
     }
 }
 
-/// Uninitialised host memory of at least `size_bytes` bytes at a multiple of [`ALIGNMENT`]; `None` if there is none.
+/// Zeroed host memory of at least `size_bytes` bytes at a multiple of [`ALIGNMENT`]; `None` if there is none.
 pub(super) fn host_allocate(size_bytes: usize) -> Option<NonNull<u8>> {
     #[cfg(all(target_os = "linux", not(miri)))]
     if size_bytes >= LARGE_BYTES {
         return super::mapping::map(size_bytes);
     }
     let layout = host_layout(size_bytes)?;
+    // Zeroed, so that an array nobody has written yet is readable memory; recycled blocks were written before.
     // SAFETY: the layout has a size of at least 1.
-    NonNull::new(unsafe { std::alloc::alloc(layout) })
+    NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })
 }
 
 /// Returns memory of [`host_allocate`].
