@@ -7,7 +7,8 @@
 For each <name>-symbol.json in the folder: loads it with <name>-0000.params, feeds <name>-input.npy and compares with
 <name>-output.npy (probabilities, absolute tolerance 1e-4). Prints one line per network and exits 1 on a difference.
 
-With --speed BATCH also prints MXNet's images per second: 5 warm-up runs, then 10 runs, each waited for.
+With --speed BATCH prints MXNet's images per second instead: 5 warm-up runs, then 10 runs, each waited for, as
+`mxrs score` does it.
 """
 import argparse
 import glob
@@ -29,6 +30,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('folder')
     parser.add_argument('--speed', type=int, metavar='BATCH', help="time MXNet at this batch size instead")
+    parser.add_argument('--warmup', type=int, default=5, help='runs before the timed ones')
+    parser.add_argument('--runs', type=int, default=10, help='timed runs')
     parser.add_argument('--only', help='one network')
     args = parser.parse_args()
     failed = 0
@@ -45,12 +48,12 @@ def main():
         exe.copy_params_from(arg, aux, allow_extra_params=False)
         exe.arg_dict['data'][:] = data
         if args.speed:
-            for _ in range(5):
+            for _ in range(args.warmup):
                 exe.forward(is_train=False)[0].wait_to_read()
             start = time.time()
-            for _ in range(10):
+            for _ in range(args.runs):
                 exe.forward(is_train=False)[0].wait_to_read()
-            print(f'{name} {args.speed} {10 * args.speed / (time.time() - start):.3f}', flush=True)
+            print(f'{name} {args.speed} {args.runs * args.speed / (time.time() - start):.3f}', flush=True)
             continue
         ours = np.load(prefix + '-output.npy')
         theirs = exe.forward(is_train=False)[0].asnumpy()
