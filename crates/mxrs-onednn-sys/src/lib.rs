@@ -16,7 +16,7 @@
 //! # Where the library comes from
 //!
 //! - Feature `static` (default): compiled from the source in the crate `onednn-src` and linked. Needs CMake and a C++17
-//!   compiler, and takes about 11 minutes on two cores, once per target folder and profile.
+//!   compiler, and takes a quarter of an hour on two cores, once per target folder and profile.
 //! - Feature `dynamic` (with `default-features = false`): `libdnnl.so.3` is loaded at run time by [`open`]; nothing native
 //!   is built. Such a library usually brings its own threads (OpenMP or TBB, see [`Version::cpu_runtime`]), and
 //!   [`ThreadPoolHandle::new`] says so instead of making a handle. `static` wins where both features are on.

@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result<()> {
     let mut steps = Steps::new(5);
     let session = steps.run("what the build needs", Session::native)?;
     let note = match session.kernels {
-        Kernels::OneDnn => "build in release (the first time oneDNN is compiled too, about 11 minutes on two cores)",
+        Kernels::OneDnn => "build in release (the first time with oneDNN: a quarter of an hour on two cores)",
         Kernels::Reference => "build in release, with the reference kernels",
     };
     let mxrs = steps.run(note, || build(&session))?;
