@@ -21,6 +21,7 @@ mod layout;
 mod partial_shape;
 mod shape;
 mod storage_type;
+mod stream;
 mod write_req;
 
 pub use device::{Device, DeviceKind};
@@ -31,4 +32,5 @@ pub use layout::Layout;
 pub use partial_shape::PartialShape;
 pub use shape::Shape;
 pub use storage_type::StorageType;
+pub use stream::{DeviceEvent, DeviceStream, StreamId};
 pub use write_req::WriteReq;
