@@ -1,4 +1,4 @@
-//! One set of names for std and parking_lot, or for loom under `--cfg loom`.
+//! One set of names for std, or for loom under `--cfg loom`.
 
 /// Shared ownership; std's under loom too, where only loom's own can be watched but std's can hold unsized values.
 pub use std::sync::Arc;
@@ -18,6 +18,18 @@ pub mod atomic {
     pub use std::sync::atomic::{
         AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
+
+    /// Orders a sequentially consistent read-modify-write before later loads.
+    ///
+    /// On x86-64 such an operation is a full barrier by itself, so this costs nothing; elsewhere, and under loom, it is a
+    /// fence. Call it right after the operation.
+    #[inline]
+    pub fn fence_after_rmw() {
+        #[cfg(all(target_arch = "x86_64", not(loom)))]
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+        #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+        fence(Ordering::SeqCst);
+    }
 }
 
 /// Starting, parking and naming threads.
@@ -36,66 +48,75 @@ pub mod hint {
     pub use std::hint::spin_loop;
 }
 
+// The system's own locks: their whole state is in the object, so a forked child can make them anew; parking_lot keeps its
+// sleepers in a table of the process, where those of the parent would stay for ever.
 #[cfg(not(loom))]
 mod locks {
+    use std::sync::PoisonError;
+
     /// Holds a [`Mutex`] until dropped.
-    pub type MutexGuard<'a, T> = parking_lot::MutexGuard<'a, T>;
+    pub type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
 
     /// A lock that a panicking holder leaves usable.
     #[derive(Debug, Default)]
-    pub struct Mutex<T>(parking_lot::Mutex<T>);
+    pub struct Mutex<T>(std::sync::Mutex<T>);
 
     impl<T> Mutex<T> {
         /// An unlocked lock around `value`.
         pub const fn new(value: T) -> Self {
-            Self(parking_lot::Mutex::new(value))
+            Self(std::sync::Mutex::new(value))
         }
 
         /// Waits for the lock.
+        #[inline]
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock()
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
         /// The lock if nobody holds it.
+        #[inline]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            self.0.try_lock()
+            match self.0.try_lock() {
+                Ok(guard) => Some(guard),
+                Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+                Err(std::sync::TryLockError::WouldBlock) => None,
+            }
         }
 
         /// The value, without locking: the exclusive borrow proves nobody else looks.
         pub fn get_mut(&mut self) -> &mut T {
-            self.0.get_mut()
+            self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
         }
 
         /// Takes the value out.
         pub fn into_inner(self) -> T {
-            self.0.into_inner()
+            self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
         }
     }
 
     /// Lets a thread sleep until another changes what a [`Mutex`] guards.
     #[derive(Debug, Default)]
-    pub struct Condvar(parking_lot::Condvar);
+    pub struct Condvar(std::sync::Condvar);
 
     impl Condvar {
         /// With no sleeper.
         pub const fn new() -> Self {
-            Self(parking_lot::Condvar::new())
+            Self(std::sync::Condvar::new())
         }
 
         /// Releases the guard, sleeps, and takes the lock again. May wake for no reason.
-        pub fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0.wait(&mut guard);
-            guard
+        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
         }
 
         /// As [`Condvar::wait`] but for at most `timeout`; true when the time ran out.
         pub fn wait_for<'a, T>(
             &self,
-            mut guard: MutexGuard<'a, T>,
+            guard: MutexGuard<'a, T>,
             timeout: std::time::Duration,
         ) -> (MutexGuard<'a, T>, bool) {
-            let timed_out = self.0.wait_for(&mut guard, timeout).timed_out();
-            (guard, timed_out)
+            let (guard, result) = self.0.wait_timeout(guard, timeout).unwrap_or_else(PoisonError::into_inner);
+            (guard, result.timed_out())
         }
 
         /// Wakes one sleeper.
