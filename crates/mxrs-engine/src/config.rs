@@ -1,7 +1,9 @@
 //! Which scheduler, and how many workers.
 
+use crate::gpu::GpuSync;
 use mxrs_types::{Error, ErrorKind, Result};
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 /// How tasks meet threads. Results do not depend on it; where an error is reported does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -65,7 +67,7 @@ impl EngineKind {
 pub struct EngineConfig {
     /// Scheduler.
     pub kind: EngineKind,
-    /// Whether GPU tasks depend on one another through device events. No difference for CPU tasks.
+    /// Whether GPU tasks depend on one another through device events ([`GpuSync::Event`]). No difference for CPU tasks.
     pub is_async: bool,
     /// Normal tasks that may run at once on each CPU device id.
     pub cpu_workers: NonZeroUsize,
@@ -75,6 +77,18 @@ pub struct EngineConfig {
     pub gpu_workers: NonZeroUsize,
     /// Copies that may run at once for each GPU.
     pub gpu_copy_workers: NonZeroUsize,
+    /// Whether each GPU worker, but for those that copy, owns a second stream.
+    pub gpu_aux_streams: bool,
+    /// Normal tasks that may run at once on each CPU device id in a forked child.
+    pub child_workers: NonZeroUsize,
+    /// Whether a variable keeps a failure that was told, and tells each reader again, until a write succeeds.
+    pub sticky_errors: bool,
+    /// Whether errors carry the place where their task was pushed.
+    pub backtrace: bool,
+    /// After how long without any task ending, while some are pending, the engine says what it waits for.
+    pub stall_after: Option<Duration>,
+    /// How long the end of the engine waits for pending tasks before it leaves them behind; no limit unless said.
+    pub exit_timeout: Option<Duration>,
     /// Whether to log each wait, and push and completion of the tasks on the variable waited for.
     pub info: bool,
 }
@@ -89,6 +103,12 @@ impl Default for EngineConfig {
             cpu_priority_workers: NonZeroUsize::MIN.saturating_add(3),
             gpu_workers: TWO,
             gpu_copy_workers: TWO,
+            gpu_aux_streams: false,
+            child_workers: NonZeroUsize::MIN,
+            sticky_errors: false,
+            backtrace: false,
+            stall_after: None,
+            exit_timeout: None,
             info: false,
         }
     }
@@ -98,6 +118,11 @@ impl EngineConfig {
     /// The documented defaults, with this scheduler.
     pub fn of_kind(kind: EngineKind) -> Self {
         Self { kind, ..Self::default() }
+    }
+
+    /// When a GPU task counts as complete.
+    pub fn gpu_sync(&self) -> GpuSync {
+        if self.is_async { GpuSync::Event } else { GpuSync::Host }
     }
 }
 

@@ -1,8 +1,10 @@
 //! What a running task knows about itself, and which engines the current thread runs a task of.
 
 use crate::failure::Failure;
+use crate::gpu::{EventList, TaskStreams};
 use crate::pool::PoolId;
-use mxrs_types::{Device, Error};
+use mxrs_sync::Mutex;
+use mxrs_types::{Device, DeviceStream, Error, Result};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -21,11 +23,27 @@ pub struct RunContext {
     device: Device,
     worker: Option<Worker>,
     inherited: Option<Arc<Failure>>,
+    streams: Option<Arc<TaskStreams>>,
+    /// For a deletion: what still uses the variable on a device.
+    events: Option<Box<Mutex<EventList>>>,
 }
 
 impl RunContext {
+    #[inline]
     pub(crate) fn new(device: Device, worker: Option<Worker>, inherited: Option<Arc<Failure>>) -> Self {
-        Self { device, worker, inherited }
+        Self { device, worker, inherited, streams: None, events: None }
+    }
+
+    pub(crate) fn with_streams(self, streams: &Arc<TaskStreams>) -> Self {
+        Self { streams: Some(Arc::clone(streams)), ..self }
+    }
+
+    pub(crate) fn with_events(self, events: EventList) -> Self {
+        Self { events: Some(Box::new(Mutex::new(events))), ..self }
+    }
+
+    pub(crate) fn take_events(&self) -> EventList {
+        self.events.as_ref().map(|events| std::mem::take(&mut *events.lock())).unwrap_or_default()
     }
 
     /// The device the task was pushed for.
@@ -38,6 +56,29 @@ impl RunContext {
         self.worker
     }
 
+    /// The stream for the task's work; `None` for a CPU task.
+    pub fn stream(&self) -> Option<&Arc<dyn DeviceStream>> {
+        self.streams.as_ref().map(|streams| streams.main())
+    }
+
+    /// The worker's second stream, where [`crate::EngineConfig::gpu_aux_streams`] gives it one: what it gets comes after
+    /// all that the main stream held at the first call, and the end of the task comes after both.
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn aux_stream(&self) -> Result<Option<&Arc<dyn DeviceStream>>> {
+        self.streams.as_ref().map_or(Ok(None), |streams| streams.aux())
+    }
+
+    /// The streams of a GPU task.
+    pub fn streams(&self) -> Option<&TaskStreams> {
+        self.streams.as_deref()
+    }
+
+    pub(crate) fn shared_streams(&self) -> Option<Arc<TaskStreams>> {
+        self.streams.clone()
+    }
+
     /// The error an input carries. Always `None` but for [`crate::Property::NoSkip`] and a variable's deletion, as other
     /// tasks are skipped.
     pub fn inherited_error(&self) -> Option<&Error> {
@@ -47,15 +88,15 @@ impl RunContext {
 
 // Loom's macro knows no `const` initialisers.
 #[cfg(loom)]
-mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u64>> = RefCell::new(Vec::new()); }
+mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u32>> = RefCell::new(Vec::new()); }
 #[cfg(not(loom))]
-mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) }; }
+mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) }; }
 
 /// Marks the current thread as working for an engine, until dropped.
 pub(crate) struct Inside(());
 
 impl Inside {
-    pub(crate) fn enter(engine: u64) -> Self {
+    pub(crate) fn enter(engine: u32) -> Self {
         RUNNING.with(|running| running.borrow_mut().push(engine));
         Self(())
     }
@@ -68,6 +109,6 @@ impl Drop for Inside {
 }
 
 /// Whether the current thread is a worker of this engine or runs one of its tasks.
-pub(crate) fn is_inside(engine: u64) -> bool {
+pub(crate) fn is_inside(engine: u32) -> bool {
     RUNNING.with(|running| running.borrow().contains(&engine))
 }

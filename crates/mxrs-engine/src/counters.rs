@@ -8,8 +8,10 @@ use mxrs_sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct EngineCounters {
-    /// Tasks accepted.
+    /// Tasks accepted; tasks pushed as one count once.
     pub pushed: u64,
+    /// Tasks that came along in a bulk: `pushed + bulked` is what callers pushed.
+    pub bulked: u64,
     /// Tasks run or skipped to the end.
     pub completed: u64,
     /// Tasks skipped because an input carried an error.
@@ -48,6 +50,7 @@ pub(crate) struct Tally {
     pub(crate) pushed: CachePadded<AtomicU64>,
     pub(crate) completed: CachePadded<AtomicU64>,
     pub(crate) refused: AtomicU64,
+    pub(crate) bulked: AtomicU64,
     pub(crate) skipped: AtomicU64,
     pub(crate) failed: AtomicU64,
 }

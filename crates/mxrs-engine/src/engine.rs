@@ -1,17 +1,19 @@
 //! The engine handle and what it holds.
 
+use crate::bulk::Buffers;
 use crate::config::{EngineConfig, EngineKind};
 use crate::counters::{EngineCounters, Tally};
 use crate::failure::Failures;
+use crate::gpu::{GpuDevice, Gpus, StreamLayout};
 use crate::lifecycle::Handle;
-use crate::op::{Access, Accesses, Op, OpName, Property};
-use crate::pool::{Pool, PoolId, Queue};
+use crate::op::{OpName, Property, Sync, Use};
+use crate::pool::{Order, Pool, PoolId};
 use crate::task::TaskBuilder;
 use crate::var::Var;
 use crate::wait::{Idle, WaitedFor};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::{Device, Result};
+use mxrs_types::{Device, DeviceEvent, Result};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
@@ -41,12 +43,14 @@ impl WeakEngine {
 /// What workers share with handles.
 pub(crate) struct Inner {
     /// Unique in the process.
-    pub(crate) id: u64,
+    pub(crate) id: u32,
     pub(crate) config: EngineConfig,
     pub(crate) tally: Tally,
     pub(crate) failures: Failures,
     pub(crate) idle: Idle,
     pub(crate) pools: Pools,
+    pub(crate) gpus: Gpus,
+    pub(crate) buffers: Buffers,
     pub(crate) stopped: AtomicBool,
     pub(crate) waited_for: WaitedFor,
 }
@@ -57,84 +61,124 @@ impl Inner {
     }
 }
 
-/// A pool of tasks.
-type TaskPool = Pool<Arc<Op>>;
-
 /// All pools, each made at first use.
-#[derive(Default)]
 pub(crate) struct Pools {
-    cpu: [OnceLock<Arc<TaskPool>>; FAST_IDS],
-    cpu_priority: OnceLock<Arc<TaskPool>>,
-    global: OnceLock<Arc<TaskPool>>,
-    copy: OnceLock<Arc<TaskPool>>,
-    /// CPU device ids from `FAST_IDS` up.
-    more_cpu: OnceLock<RankedMutex<BTreeMap<u32, Arc<TaskPool>>>>,
+    engine: u32,
+    cpu: [OnceLock<Arc<Pool>>; FAST_IDS],
+    cpu_priority: OnceLock<Arc<Pool>>,
+    global: OnceLock<Arc<Pool>>,
+    copy: OnceLock<Arc<Pool>>,
+    /// GPUs, and CPU device ids from `FAST_IDS` up.
+    more: RankedMutex<BTreeMap<PoolId, Arc<Pool>>>,
 }
 
 impl Pools {
+    fn new(engine: u32) -> Self {
+        let more = RankedMutex::new(Rank::Leaf, BTreeMap::new());
+        let (cpu, cpu_priority) = Default::default();
+        Self { engine, cpu, cpu_priority, global: OnceLock::new(), copy: OnceLock::new(), more }
+    }
+
     /// Lends a pool, made now if this is its first use. No lock, but for CPU ids from `FAST_IDS` up.
-    pub(crate) fn with<R>(&self, id: PoolId, config: &EngineConfig, f: impl FnOnce(&Arc<TaskPool>) -> R) -> R {
+    #[inline]
+    pub(crate) fn with<R>(&self, id: PoolId, config: &EngineConfig, f: impl FnOnce(&Arc<Pool>) -> R) -> R {
+        let engine = self.engine;
         let make = || match id {
-            PoolId::Cpu(_) => Pool::new(id, config.cpu_workers.get(), Queue::fifo()),
-            PoolId::CpuPriority => Pool::new(id, config.cpu_priority_workers.get(), Queue::heap()),
-            PoolId::Global => Pool::new(id, GLOBAL_WORKERS, Queue::fifo()),
-            PoolId::Copy => Pool::new(id, 1, Queue::fifo()),
+            PoolId::Cpu(_) => Pool::new(engine, id, config.cpu_workers.get(), Order::Fifo),
+            PoolId::CpuPriority => Pool::new(engine, id, config.cpu_priority_workers.get(), Order::Priority),
+            PoolId::Global => Pool::new(engine, id, GLOBAL_WORKERS, Order::Fifo),
+            PoolId::Copy => Pool::new(engine, id, 1, Order::Fifo),
+            PoolId::Gpu(_) => Pool::new(engine, id, config.gpu_workers.get(), Order::Fifo),
+            PoolId::GpuPriority(_) => Pool::new(engine, id, config.gpu_workers.get(), Order::Priority),
+            PoolId::GpuCopy(_) => Pool::new(engine, id, config.gpu_copy_workers.get(), Order::Priority),
         };
         let slot = match id {
             PoolId::CpuPriority => &self.cpu_priority,
             PoolId::Global => &self.global,
             PoolId::Copy => &self.copy,
-            PoolId::Cpu(number) => match self.cpu.get(number as usize) {
-                Some(slot) => slot,
-                None => {
-                    let pool = Arc::clone(self.more().lock().entry(number).or_insert_with(make));
-                    return f(&pool);
-                }
-            },
+            PoolId::Cpu(number) if (number as usize) < FAST_IDS => &self.cpu[number as usize],
+            _ => {
+                let pool = Arc::clone(self.more.lock().entry(id).or_insert_with(make));
+                return f(&pool);
+            }
         };
         f(slot.get_or_init(make))
     }
 
-    fn more(&self) -> &RankedMutex<BTreeMap<u32, Arc<TaskPool>>> {
-        self.more_cpu.get_or_init(|| RankedMutex::new(Rank::Leaf, BTreeMap::new()))
-    }
-
     /// Those made so far.
-    pub(crate) fn all(&self) -> Vec<Arc<TaskPool>> {
+    pub(crate) fn all(&self) -> Vec<Arc<Pool>> {
         let fixed = [&self.cpu_priority, &self.global, &self.copy];
         let mut all: Vec<_> = self.cpu.iter().chain(fixed).filter_map(|slot| slot.get().cloned()).collect();
-        if let Some(more) = self.more_cpu.get() {
-            all.extend(more.lock().values().cloned());
-        }
+        all.extend(self.more.lock().values().cloned());
         all
     }
 }
 
-impl Engine {
-    /// An engine with these settings. Workers start with their pool's first task; those for CPU-prioritised tasks at once.
+/// Collects what an engine is made of; see [`Engine::builder`].
+#[derive(Debug)]
+#[must_use = "an engine is made by `build`"]
+pub struct EngineBuilder {
+    config: EngineConfig,
+    gpus: Vec<Arc<dyn GpuDevice>>,
+}
+
+impl EngineBuilder {
+    /// Lets tasks be pushed for this GPU.
+    pub fn gpu(mut self, gpu: Arc<dyn GpuDevice>) -> Self {
+        self.gpus.push(gpu);
+        self
+    }
+
+    /// The engine. Workers start with their pool's first task; those for CPU-prioritised tasks at once.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Io`] when the system refuses a thread.
-    pub fn new(config: EngineConfig) -> Result<Self> {
+    /// [`mxrs_types::ErrorKind::Io`] when the system refuses a thread, [`mxrs_types::ErrorKind::InvalidValue`] for a device
+    /// that is no GPU, or given twice.
+    pub fn build(self) -> Result<Engine> {
         // Not loom's: ids are no part of the protocol.
-        static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
+        let Self { config, gpus } = self;
+        let layout = StreamLayout {
+            workers: config.gpu_workers.get(),
+            copy_workers: config.gpu_copy_workers.get(),
+            with_aux: config.gpu_aux_streams,
+        };
+        let gpus = Gpus::new(gpus, layout)?;
         if config.kind != EngineKind::default() || config.is_async {
             let suffix = if config.is_async { "Async" } else { "" };
             tracing::info!(target: "mxrs_engine", "MXNet start using engine: {}{suffix}", config.kind.word());
         }
+        let id = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let inner = Arc::new(Inner {
-            id: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+            id,
             config,
             tally: Tally::default(),
             failures: Failures::new(),
             idle: Idle::new(),
-            pools: Pools::default(),
+            pools: Pools::new(id),
+            gpus,
+            buffers: Buffers::new(),
             stopped: AtomicBool::new(false),
             waited_for: WaitedFor::new(0),
         });
-        let engine = Self(Arc::new(Handle::new(inner)));
+        let engine = Engine(Arc::new(Handle::new(inner)));
         engine.0.start_eager_pools()?;
         Ok(engine)
+    }
+}
+
+impl Engine {
+    /// An engine with these settings, without a GPU.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::Io`] when the system refuses a thread.
+    pub fn new(config: EngineConfig) -> Result<Self> {
+        Self::builder(config).build()
+    }
+
+    /// Begins an engine with these settings.
+    pub fn builder(config: EngineConfig) -> EngineBuilder {
+        EngineBuilder { config, gpus: Vec::new() }
     }
 
     /// A new variable, at version 0.
@@ -148,18 +192,30 @@ impl Engine {
     }
 
     /// Ends a variable's life: `free` runs after every use pushed so far, whatever failed, and also on a stopped engine.
-    /// Uses pushed later are refused (E11).
+    /// Uses pushed later are refused (E11). Work that devices still do for those uses is waited for.
     ///
     /// False, with `free` dropped unrun, if the variable had been deleted before or belongs to another engine.
     pub fn delete_var(&self, var: Var, free: impl FnOnce() + Send + 'static) -> bool {
-        let id = var.id();
-        let accesses: Accesses = std::iter::once(Access { var, write: true }).collect();
-        let body = move |_: &crate::RunContext| {
+        self.delete_var_with(var, |events| {
+            for event in events {
+                // The task whose work failed has said so, or whoever waits for the device will.
+                let _ = event.wait();
+            }
             free();
+        })
+    }
+
+    /// As [`Engine::delete_var`], but does not wait for devices: `free` gets the events of work that may still use what the
+    /// variable stands for, to hand them on to whoever reuses it.
+    pub fn delete_var_with(&self, var: Var, free: impl FnOnce(Vec<Arc<dyn DeviceEvent>>) + Send + 'static) -> bool {
+        let id = var.id();
+        let body = Sync(move |context: &crate::RunContext| {
+            free(context.take_events().into_vec());
             Ok(())
-        };
+        });
         let name = OpName::from("delete_var");
-        let pushed = self.inner().push(name, accesses, Device::cpu(0), 0, Property::DeleteVar, body);
+        let uses = [Use::new(&var, true)].into_iter().collect();
+        let pushed = self.inner().push(name, uses, Device::cpu(0), 0, Property::DeleteVar, body);
         if let Err(error) = &pushed {
             tracing::error!(target: "mxrs_engine", "delete_var of variable {id}: {error}");
         }
@@ -186,6 +242,7 @@ impl Engine {
         EngineCounters {
             pushed: tally.pushed.load(Ordering::Relaxed).saturating_sub(refused),
             completed: tally.completed.load(Ordering::Relaxed).saturating_sub(refused),
+            bulked: tally.bulked.load(Ordering::Relaxed),
             skipped: tally.skipped.load(Ordering::Relaxed),
             failed: tally.failed.load(Ordering::Relaxed),
             pools,

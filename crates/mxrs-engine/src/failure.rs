@@ -12,6 +12,8 @@ const NAMED: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Failure {
     error: Error,
+    /// Whether it is told to whoever reads what it taints, again and again.
+    sticky: bool,
     taken: AtomicBool,
     skipped: RankedMutex<Skipped>,
 }
@@ -23,17 +25,23 @@ struct Skipped {
 }
 
 impl Failure {
-    pub(crate) fn new(error: Error, op: &str, device: Device) -> Arc<Self> {
+    pub(crate) fn new(error: Error, op: &str, device: Device, sticky: bool) -> Arc<Self> {
         Arc::new(Self {
             error: error.context(format!("running `{op}` on {device}")),
+            sticky,
             taken: AtomicBool::new(false),
             skipped: RankedMutex::new(Rank::Leaf, Skipped::default()),
         })
     }
 
-    /// Not delivered yet.
+    /// Not delivered yet, or still there to be delivered again.
     pub(crate) fn is_live(&self) -> bool {
-        !self.taken.load(Ordering::Acquire)
+        self.sticky || !self.is_told()
+    }
+
+    /// Delivered at least once.
+    pub(crate) fn is_told(&self) -> bool {
+        self.taken.load(Ordering::Acquire)
     }
 
     /// The error, undelivered, for tasks that want to look at it.
@@ -43,7 +51,7 @@ impl Failure {
 
     /// The error, for the one caller that comes first.
     pub(crate) fn take(&self) -> Option<Error> {
-        if self.taken.swap(true, Ordering::AcqRel) {
+        if self.taken.swap(true, Ordering::AcqRel) && !self.sticky {
             return None;
         }
         let skipped = self.skipped.lock();
@@ -83,7 +91,7 @@ impl Failures {
     pub(crate) fn add(&self, failure: Arc<Failure>) {
         let mut list = self.0.lock();
         if list.all.len() >= list.prune_at {
-            list.all.retain(|f| f.is_live());
+            list.all.retain(|f| !f.is_told());
             list.prune_at = (2 * list.all.len()).max(64);
         }
         list.all.push(failure);
@@ -93,7 +101,7 @@ impl Failures {
     pub(crate) fn take_all(&self) -> Option<Error> {
         let all = std::mem::take(&mut self.0.lock().all);
         let mut first = None;
-        for failure in all {
+        for failure in all.iter().filter(|f| !f.is_told()) {
             let error = failure.take();
             if first.is_none() {
                 first = error;
@@ -104,7 +112,7 @@ impl Failures {
 
     /// Empties the list for a last log.
     pub(crate) fn drain_live(&self) -> Vec<Error> {
-        std::mem::take(&mut self.0.lock().all).iter().filter_map(|f| f.take()).collect()
+        std::mem::take(&mut self.0.lock().all).iter().filter(|f| !f.is_told()).filter_map(|f| f.take()).collect()
     }
 }
 
@@ -113,7 +121,7 @@ mod tests {
     use super::*;
 
     fn failure(text: &str) -> Arc<Failure> {
-        Failure::new(Error::invalid("x", text, "y"), "op", Device::cpu(0))
+        Failure::new(Error::invalid("x", text, "y"), "op", Device::cpu(0), false)
     }
 
     #[test]

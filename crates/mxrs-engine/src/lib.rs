@@ -29,27 +29,40 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
+//! Unsafe code: a pushed task is one block of memory (`slab`) that moves between the queues of its variables and the threads
+//! by pointer (`op`, `var`, `pool`), so that pushing and completing allocate nothing; who owns it when is part of the
+//! protocol in [`var`].
+//!
 //! Read next: [`var`] for the protocol and its numbered rules, [`EngineKind`] for the schedulers, [`Property`] for the
-//! worker pools.
+//! worker pools, [`gpu`] for streams and events.
 
+#![allow(unsafe_code)]
+
+pub mod bulk;
+mod completion;
 mod config;
 mod context;
 mod counters;
 mod engine;
 mod failure;
+pub mod gpu;
 mod lifecycle;
 mod op;
 mod parker;
 mod pool;
 mod run;
+mod slab;
+mod streams;
 mod task;
 pub mod var;
 mod wait;
 
+pub use bulk::BulkScope;
+pub use completion::Completion;
 pub use config::{EngineConfig, EngineKind};
 pub use context::{RunContext, Worker};
 pub use counters::{EngineCounters, PoolCounters};
-pub use engine::{Engine, WeakEngine};
+pub use engine::{Engine, EngineBuilder, WeakEngine};
 pub use op::{OpName, Property};
 pub use pool::PoolId;
 pub use task::TaskBuilder;

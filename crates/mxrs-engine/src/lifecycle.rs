@@ -38,7 +38,8 @@ impl Handle {
     }
 }
 
-fn drain_and_join(inner: &Inner) {
+fn drain_and_join(inner: &Arc<Inner>) {
+    inner.flush_all();
     inner.stopped.store(true, Ordering::Relaxed);
     // A push either sees the stop or is counted before the wait below looks; see `push_op`.
     fence(Ordering::SeqCst);
@@ -67,7 +68,7 @@ impl Drop for Handle {
     }
 }
 
-fn end(inner: &Inner) {
+fn end(inner: &Arc<Inner>) {
     drain_and_join(inner);
     for error in inner.failures.drain_live() {
         tracing::error!(target: "mxrs_engine", "failure nobody waited for: {error}");

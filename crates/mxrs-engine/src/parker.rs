@@ -1,6 +1,7 @@
 //! A thread that waits for its turn on one variable, or for the grants of its own task.
 
 use crate::failure::Failure;
+use crate::op::Task;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Condvar, Mutex, hint};
 use std::sync::Arc;
@@ -8,22 +9,64 @@ use std::sync::Arc;
 /// Looks before sleeping: some microseconds, in which many short tasks end.
 const SPINS: u32 = 200;
 
-/// Signalled once, with the failure the variable then carries.
+/// Signalled once per wait: with the failure that the variable then carries, or with the thread's own task.
+///
+/// A signal that comes late, after the wait has seen that it was done, touches only the shared parker, never the waiting
+/// thread's stack; at worst the thread's next wait wakes for nothing.
 #[derive(Debug)]
 pub(crate) struct Parker {
     done: AtomicBool,
-    failure: Mutex<Option<Arc<Failure>>>,
+    news: Mutex<News>,
     wake: Condvar,
 }
 
+#[derive(Debug, Default)]
+struct News {
+    failure: Option<Arc<Failure>>,
+    task: Option<Task>,
+}
+
+#[cfg(not(loom))]
+std::thread_local! {
+    static OF_THREAD: Arc<Parker> = Arc::new(Parker::new());
+}
+
 impl Parker {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { done: AtomicBool::new(false), failure: Mutex::new(None), wake: Condvar::new() })
+    fn new() -> Self {
+        Self { done: AtomicBool::new(false), news: Mutex::default(), wake: Condvar::new() }
     }
 
+    /// The calling thread's, ready for one signal. A thread waits for one thing at a time.
+    pub(crate) fn of_thread() -> Arc<Self> {
+        #[cfg(not(loom))]
+        if let Ok(parker) = OF_THREAD.try_with(Arc::clone) {
+            // The signal of the last wait may still hold the lock; after this, it is over.
+            *parker.news.lock() = News::default();
+            parker.done.store(false, Ordering::Relaxed);
+            return parker;
+        }
+        Arc::new(Self::new())
+    }
+
+    /// One that is not the thread's, so that a test may hold several.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn unshared() -> Arc<Self> {
+        Arc::new(Self::new())
+    }
+
+    /// Ends a wait for a variable.
     pub(crate) fn signal(&self, failure: Option<Arc<Failure>>) {
-        let mut slot = self.failure.lock();
-        *slot = failure;
+        self.tell(News { failure, task: None });
+    }
+
+    /// Gives a pushing thread its granted task.
+    pub(crate) fn hand_over(&self, task: Task) {
+        self.tell(News { failure: None, task: Some(task) });
+    }
+
+    fn tell(&self, news: News) {
+        let mut slot = self.news.lock();
+        *slot = news;
         // Under the lock: a thread about to sleep either sees this or is asleep when notified.
         self.done.store(true, Ordering::Release);
         drop(slot);
@@ -32,6 +75,15 @@ impl Parker {
 
     /// Sleeps until signalled.
     pub(crate) fn wait(&self) -> Option<Arc<Failure>> {
+        self.wait_for_news().failure
+    }
+
+    /// Sleeps until the thread's task is handed over.
+    pub(crate) fn wait_for_task(&self) -> Option<Task> {
+        self.wait_for_news().task
+    }
+
+    fn wait_for_news(&self) -> News {
         if !cfg!(loom) {
             for _ in 0..SPINS {
                 if self.done.load(Ordering::Acquire) {
@@ -40,10 +92,10 @@ impl Parker {
                 hint::spin_loop();
             }
         }
-        let mut slot = self.failure.lock();
+        let mut slot = self.news.lock();
         while !self.done.load(Ordering::Acquire) {
             slot = self.wake.wait(slot);
         }
-        slot.take()
+        std::mem::take(&mut *slot)
     }
 }

@@ -1,18 +1,43 @@
 //! From a pushed task to a completed one.
 
+use crate::completion::Completion;
 use crate::config::EngineKind;
 use crate::context::{Inside, RunContext, Worker, is_inside};
 use crate::engine::Inner;
 use crate::failure::Failure;
-use crate::op::{Accesses, Dispatch, Op, OpName, Property, normalise};
+use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, normalise};
 use crate::parker::Parker;
 use crate::pool::PoolId;
 use crate::var::{self, Freed};
-use mxrs_sync::atomic::{Ordering, fence};
+use mxrs_sync::atomic::{Ordering, fence_after_rmw};
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::any::Any;
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+/// Tasks, each with its engine.
+type Here = VecDeque<(Arc<Inner>, Task)>;
+
+// Tasks this thread runs once it has completed the present one; there while it does. Loom's macro knows no `const`
+// initialisers.
+#[cfg(loom)]
+mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = RefCell::new(None); }
+#[cfg(not(loom))]
+mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = const { RefCell::new(None) }; }
+
+/// How a task ended.
+enum Outcome {
+    /// The body succeeded, in spite of this failure.
+    Done(Option<Arc<Failure>>),
+    /// The body did not run because of this failure.
+    Skipped(Arc<Failure>),
+    /// The body failed.
+    Failed(Error),
+    /// The body has started the work; its completion has the task.
+    Started,
+}
 
 impl Inner {
     /// Checks a task, appends it to its variables, and dispatches it if nothing is in the way.
@@ -20,183 +45,297 @@ impl Inner {
     pub(crate) fn push(
         self: &Arc<Self>,
         name: OpName,
-        mut accesses: Accesses,
+        mut uses: Uses<'_>,
         device: Device,
         priority: i32,
         property: Property,
-        body: impl FnOnce(&RunContext) -> Result<()> + Send + 'static,
+        body: impl Body,
     ) -> Result<()> {
-        for access in &accesses {
-            access.var.check_engine(self.id)?;
+        for u in &uses {
+            // SAFETY: a use borrows a handle of its variable, which keeps the cell.
+            unsafe { u.cell().as_ref() }.check_engine(self.id)?;
         }
-        normalise(&mut accesses);
+        normalise(&mut uses);
         let dispatch = self.choose(device, property)?;
-        let op: Arc<Op> = Arc::new(Op::new(name, accesses, device, priority, property, dispatch, body));
-        self.push_op(op)
+        let mut task = Task::new(name, &uses, device, priority, property, dispatch, body);
+        if !self.buffers.are_idle() {
+            match self.collect(task)? {
+                Some(alone) => task = alone,
+                None => return Ok(()),
+            }
+        }
+        self.push_task(task)
     }
 
-    fn push_op(self: &Arc<Self>, op: Arc<Op>) -> Result<()> {
-        self.tally.pushed.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<()> {
         // Between announcing the push and looking for a stop; the stopper does the reverse, so one sees the other.
-        fence(Ordering::SeqCst);
-        let deletes = op.property == Property::DeleteVar;
+        self.tally.pushed.fetch_add(1, Ordering::SeqCst);
+        fence_after_rmw();
+        let (dispatch, deletes) = (task.dispatch, task.property == Property::DeleteVar);
         if self.is_stopped() && !deletes && !is_inside(self.id) {
             self.refuse();
-            let message = format!("{}: the engine is stopped; start it before pushing", op.name);
+            let message = format!("{}: the engine is stopped; start it before pushing", task.name);
             return Err(Error::new(ErrorKind::Engine { message }));
         }
-        let granted = match var::append(&op, deletes) {
-            Ok(granted) => granted,
+        if self.config.info {
+            self.log_if_waited_for(&task, "push");
+        }
+        let parker = match dispatch {
+            Dispatch::Pusher => {
+                let parker = Parker::of_thread();
+                task.set_parker(&parker);
+                Some(parker)
+            }
+            _ => None,
+        };
+        let task = match var::append(task, deletes) {
+            Ok(task) => task,
             Err(error) => {
                 self.refuse();
                 return Err(error);
             }
         };
-        if self.config.info {
-            self.log_if_waited_for(&op, "push");
-        }
-        match &op.dispatch {
-            Dispatch::Pusher(parker) => {
-                if !granted {
-                    parker.wait();
-                }
-                self.run_on_pusher(&op)
+        match (task, dispatch) {
+            (None, Dispatch::Pusher) => {
+                // The signal brings the task back: its last grant found this thread's parker in it.
+                let task = parker.and_then(|parker| parker.wait_for_task());
+                task.map_or(Ok(()), |task| self.run_on_pusher(task))
             }
-            Dispatch::Completer if granted => self.run_on_pusher(&op),
-            Dispatch::Completer => Ok(()),
-            Dispatch::Pool(_) if granted => {
-                let runs_here = matches!(op.property, Property::Async | Property::DeleteVar);
-                if runs_here {
-                    self.run_deferred(&op, None, None);
+            (None, _) => Ok(()),
+            (Some(task), Dispatch::Pusher) => {
+                drop(task.take_parker());
+                self.run_on_pusher(task)
+            }
+            (Some(task), Dispatch::Completer) => self.run_on_pusher(task),
+            (Some(task), Dispatch::Pool(_)) => {
+                if matches!(task.property, Property::Async | Property::DeleteVar) && task.device.is_host() {
+                    self.run_deferred(task, None, None);
                 } else {
-                    self.enqueue(op);
+                    self.enqueue(task);
                 }
                 Ok(())
             }
-            Dispatch::Pool(_) => Ok(()),
         }
     }
 
+    #[cold]
     fn refuse(&self) {
         self.tally.refused.fetch_add(1, Ordering::Relaxed);
         self.note_completed();
     }
 
     /// The way a task meets a thread; starts that thread's pool.
-    fn choose(self: &Arc<Self>, device: Device, property: Property) -> Result<Dispatch> {
-        if device.kind == DeviceKind::Gpu {
-            return Err(Error::not_built(
-                format!("engine: device {device}"),
-                "no GPU support in this build; use cpu(0)",
-            ));
+    #[inline]
+    pub(crate) fn choose(self: &Arc<Self>, device: Device, property: Property) -> Result<Dispatch> {
+        let gpu = device.kind == DeviceKind::Gpu;
+        if gpu {
+            self.gpus.get(device)?;
         }
-        let id = match (self.config.kind, property) {
+        let kind = match (self.config.kind, property) {
             (EngineKind::Naive, _) if is_inside(self.id) => return Ok(Dispatch::Completer),
-            (EngineKind::Naive, _) => return Ok(Dispatch::Pusher(Parker::new())),
-            (EngineKind::Threaded, Property::CopyFromGpu | Property::CopyToGpu) => PoolId::Copy,
-            (EngineKind::Threaded, _) => PoolId::Global,
-            (EngineKind::ThreadedPerDevice, Property::CpuPrioritized) => PoolId::CpuPriority,
-            (EngineKind::ThreadedPerDevice, _) => PoolId::Cpu(device.id),
+            (EngineKind::Naive, _) => return Ok(Dispatch::Pusher),
+            (EngineKind::Threaded, Property::CopyFromGpu | Property::CopyToGpu) => PoolKind::Copy,
+            (EngineKind::Threaded, _) => PoolKind::Global,
+            (EngineKind::ThreadedPerDevice, Property::CpuPrioritized) if !gpu => PoolKind::CpuPriority,
+            (EngineKind::ThreadedPerDevice, Property::CopyFromGpu | Property::CopyToGpu) if gpu => PoolKind::GpuCopy,
+            (EngineKind::ThreadedPerDevice, Property::GpuPrioritized) if gpu => PoolKind::GpuPriority,
+            (EngineKind::ThreadedPerDevice, _) if gpu => PoolKind::Gpu,
+            (EngineKind::ThreadedPerDevice, _) => PoolKind::Cpu,
         };
         if property == Property::DeleteVar && self.is_stopped() {
             // Workers may be gone, or on their way out.
             return Ok(Dispatch::Completer);
         }
+        let id = kind.of_device(device);
         self.pools.with(
             id,
             &self.config,
             |pool| if pool.is_started() { Ok(()) } else { pool.start(&|| self.runner(id)) },
         )?;
-        Ok(Dispatch::Pool(id))
+        Ok(Dispatch::Pool(kind))
     }
 
     /// What the workers of a pool do.
-    pub(crate) fn runner(self: &Arc<Self>, id: PoolId) -> crate::pool::Runner<Arc<Op>> {
+    pub(crate) fn runner(self: &Arc<Self>, id: PoolId) -> crate::pool::Runner {
         let inner = Arc::clone(self);
-        Arc::new(move |op: Arc<Op>, index| inner.run_deferred(&op, Some(Worker { pool: id, index }), Some(id)))
+        Arc::new(move |task: Task, index| {
+            let worker = Worker { pool: id, index };
+            inner.run_deferred(task, Some(worker), Some(worker))
+        })
     }
 
     /// Puts a granted task into its pool's queue.
-    fn enqueue(&self, op: Arc<Op>) {
-        if let Dispatch::Pool(id) = op.dispatch {
-            let (front, priority) = (op.property == Property::DeleteVar, op.priority);
-            self.pools.with(id, &self.config, |pool| pool.push(op, front, priority));
+    #[inline]
+    fn enqueue(&self, task: Task) {
+        if let Dispatch::Pool(kind) = task.dispatch {
+            let front = task.property == Property::DeleteVar;
+            self.pools.with(kind.of_device(task.device), &self.config, |pool| pool.push(task, front));
         }
     }
 
-    /// Runs a granted task whose error waits for someone to ask. A worker of pool `home` may get a task to run next.
-    fn run_deferred(&self, op: &Arc<Op>, worker: Option<Worker>, home: Option<PoolId>) -> Option<Arc<Op>> {
-        let failure = match self.execute(op, worker) {
-            Outcome::Done(None) => None,
-            Outcome::Done(inherited) | Outcome::Skipped(inherited) => inherited,
-            Outcome::Failed(error) => {
-                let failure = Failure::new(error, op.name.as_str(), op.device);
-                self.failures.add(Arc::clone(&failure));
-                Some(failure)
-            }
+    /// Runs a granted task whose error waits for someone to ask. The worker `home` may get a task to run next.
+    #[inline]
+    fn run_deferred(self: &Arc<Self>, task: Task, worker: Option<Worker>, home: Option<Worker>) -> Option<Task> {
+        if let Some(list) = task.take_bulk() {
+            return self.run_bulk(task, list, worker, home);
+        }
+        let (outcome, task) = self.execute(task, worker);
+        let task = task?;
+        let failure = match outcome {
+            Outcome::Done(inherited) => inherited,
+            Outcome::Skipped(inherited) => Some(inherited),
+            Outcome::Failed(error) => Some(self.keep_failure(error, &task)),
+            Outcome::Started => None,
         };
-        self.complete(op, failure.as_ref(), home)
+        self.complete(task, failure.as_ref(), home)
     }
 
     /// Runs a granted task under [`EngineKind::Naive`], where the push returns its error.
-    fn run_on_pusher(&self, op: &Arc<Op>) -> Result<()> {
-        let (result, failure) = match self.execute(op, None) {
+    fn run_on_pusher(self: &Arc<Self>, task: Task) -> Result<()> {
+        let (outcome, task) = self.execute(task, None);
+        let Some(task) = task else { return Ok(()) };
+        let (result, failure) = match outcome {
             Outcome::Done(inherited) => (Ok(()), inherited),
-            Outcome::Skipped(inherited) => (inherited.and_then(|f| f.take()).map_or(Ok(()), Err), None),
-            Outcome::Failed(error) => (Err(error.context(format!("running `{}` on {}", op.name, op.device))), None),
+            Outcome::Skipped(inherited) => (inherited.take().map_or(Ok(()), Err), None),
+            Outcome::Failed(error) => (Err(error.context(format!("running `{}` on {}", task.name, task.device))), None),
+            Outcome::Started => (Ok(()), None),
         };
-        self.complete(op, failure.as_ref(), None);
+        self.complete(task, failure.as_ref(), None);
         result
     }
 
-    /// Runs or skips the body.
-    fn execute(&self, op: &Arc<Op>, worker: Option<Worker>) -> Outcome {
-        let inherited = op.inherited_failure();
-        let _inside = Inside::enter(self.id);
-        let Some(body) = op.open_body() else {
-            debug_assert!(false, "E6: a task runs once");
-            return Outcome::Done(None);
-        };
+    /// Runs or skips the body. The task comes back unless its body has only started the work.
+    #[inline]
+    fn execute(self: &Arc<Self>, task: Task, worker: Option<Worker>) -> (Outcome, Option<Task>) {
+        let inherited = task.inherited_failure();
         if let Some(failure) = &inherited
-            && op.skips_on_failure()
+            && task.skips_on_failure()
         {
-            failure.note_skipped(op.name.as_str());
-            self.tally.skipped.fetch_add(1, Ordering::Relaxed);
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body.discard())) {
-                tracing::error!(target: "mxrs_engine", "dropping skipped `{}` panicked: {}", op.name, text_of(&*panic));
-            }
-            return Outcome::Skipped(inherited);
+            self.skip(&task, failure);
+            return (Outcome::Skipped(Arc::clone(failure)), Some(task));
         }
-        let context = RunContext::new(op.device, worker, inherited.clone());
-        let result = catch_unwind(AssertUnwindSafe(|| body.run(&context))).unwrap_or_else(|panic| {
-            Err(Error::new(ErrorKind::Panicked { what: format!("`{}`", op.name), message: text_of(&*panic) }))
-        });
+        let _inside = worker.is_none().then(|| Inside::enter(self.id));
+        let context = RunContext::new(task.device, worker, inherited.clone());
+        let context = match self.order_if_needed(&task, context, worker) {
+            Ok(context) => context,
+            Err(error) => return (self.failed(error), Some(task)),
+        };
+        if task.starts_only() {
+            return self.start_body(task, context);
+        }
+        let mut result = self.run_body(&task, &context);
+        if let Some(streams) = context.streams() {
+            result = self.end_on_device(&task, streams, result);
+        }
         match result {
-            Ok(()) => Outcome::Done(inherited),
-            Err(error) => {
-                self.tally.failed.fetch_add(1, Ordering::Relaxed);
-                Outcome::Failed(error)
-            }
+            Ok(()) => (Outcome::Done(inherited), Some(task)),
+            Err(error) => (self.failed(error), Some(task)),
         }
     }
 
-    /// Gives the task's variables on and dispatches what that sets free.
-    fn complete(&self, op: &Arc<Op>, failure: Option<&Arc<Failure>>, home: Option<PoolId>) -> Option<Arc<Op>> {
-        let mut next = None;
-        let mut freed = Freed::default();
-        var::release(op, failure, &mut freed);
-        if self.config.info {
-            self.log_if_waited_for(op, "completion");
+    /// Runs a body; a panic becomes its error.
+    #[inline]
+    pub(crate) fn run_body(&self, task: &Task, context: &RunContext) -> Result<()> {
+        match catch_unwind(AssertUnwindSafe(|| task.run(context))) {
+            Ok(result) => result,
+            Err(panic) => Err(panicked(&task.name, &*panic)),
         }
+    }
+
+    #[cold]
+    pub(crate) fn skip(&self, task: &Task, failure: &Arc<Failure>) {
+        failure.note_skipped(task.name.as_str());
+        self.tally.skipped.fetch_add(1, Ordering::Relaxed);
+        let _inside = Inside::enter(self.id);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task.discard())) {
+            tracing::error!(target: "mxrs_engine", "dropping skipped `{}` panicked: {}", task.name, text_of(&*panic));
+        }
+    }
+
+    #[cold]
+    fn failed(&self, error: Error) -> Outcome {
+        self.tally.failed.fetch_add(1, Ordering::Relaxed);
+        Outcome::Failed(error)
+    }
+
+    /// Keeps an error for whoever asks.
+    #[cold]
+    pub(crate) fn keep_failure(&self, error: Error, task: &Task) -> Arc<Failure> {
+        let failure = Failure::new(error, task.name.as_str(), task.device, self.config.sticky_errors);
+        self.failures.add(Arc::clone(&failure));
+        failure
+    }
+
+    #[cold]
+    fn start_body(self: &Arc<Self>, task: Task, context: RunContext) -> (Outcome, Option<Task>) {
+        let (name, pusher_waits) = (task.name.clone(), task.dispatch == Dispatch::Pusher);
+        let mut completion = None;
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            task.start(&context, |task| {
+                let made = Completion::new(self, task, context.shared_streams(), pusher_waits);
+                completion = Some(made.clone());
+                made
+            })
+        }));
+        let Some(completion) = completion else { return (Outcome::Started, None) };
+        if let Err(panic) = result {
+            // Unless it was completed before it panicked.
+            let _ = completion.complete(Err(panicked(&name, &*panic)));
+        }
+        if !pusher_waits {
+            return (Outcome::Started, None);
+        }
+        match completion.into_result() {
+            Some((task, Ok(()))) => (Outcome::Done(task.inherited_failure()), Some(task)),
+            Some((task, Err(error))) => (self.failed(error), Some(task)),
+            None => (Outcome::Started, None),
+        }
+    }
+
+    /// Ends a task whose body only started the work.
+    pub(crate) fn complete_started(self: &Arc<Self>, task: Task, result: Result<()>) {
+        let failure = match result {
+            Ok(()) => task.inherited_failure(),
+            Err(error) => {
+                self.tally.failed.fetch_add(1, Ordering::Relaxed);
+                Some(self.keep_failure(error, &task))
+            }
+        };
+        self.complete(task, failure.as_ref(), None);
+    }
+
+    /// Gives the task's variables on and dispatches what that sets free.
+    #[inline]
+    pub(crate) fn complete(
+        self: &Arc<Self>,
+        task: Task,
+        failure: Option<&Arc<Failure>>,
+        home: Option<Worker>,
+    ) -> Option<Task> {
+        if self.config.info {
+            self.log_if_waited_for(&task, "completion");
+        }
+        let mut freed = Freed::default();
+        var::release(&task, |_| failure, &mut freed);
+        drop(task);
+        self.dispatch(freed, home)
+    }
+
+    /// Wakes and dispatches what completing a task set free, and counts the task as completed.
+    #[inline]
+    pub(crate) fn dispatch(self: &Arc<Self>, mut freed: Freed, home: Option<Worker>) -> Option<Task> {
+        // Counted first: whoever is woken finds the task among the completed ones.
+        self.note_completed();
         freed.wake_threads();
-        for task in freed.tasks {
-            match &task.dispatch {
-                Dispatch::Pusher(parker) => parker.signal(None),
-                Dispatch::Completer => {
-                    let _ = self.run_deferred(&task, None, None);
-                }
-                Dispatch::Pool(id) => {
-                    if next.is_none() && home == Some(*id) && self.may_run_next(*id, &task) {
+        let mut next = None;
+        while let Some(task) = freed.tasks.pop() {
+            match task.dispatch {
+                Dispatch::Pusher | Dispatch::Completer => self.run_here(task),
+                Dispatch::Pool(kind) => {
+                    let runs_next = next.is_none()
+                        && task.property != Property::DeleteVar
+                        && home.is_some_and(|w| w.pool == kind.of_device(task.device) && self.may_run_next(w));
+                    if runs_next {
                         next = Some(task);
                     } else {
                         self.enqueue(task);
@@ -204,35 +343,46 @@ impl Inner {
                 }
             }
         }
-        self.note_completed();
         next
     }
 
-    /// Whether a task may jump the queue of the worker that set it free: it finds its inputs in that core's cache. A
-    /// single worker keeps first in, first out; a prioritised pool keeps its priorities.
-    fn may_run_next(&self, id: PoolId, task: &Op) -> bool {
-        if id == PoolId::CpuPriority || task.property == Property::DeleteVar {
-            return false;
+    /// Runs a task on the thread that completed its last obstacle: after what that thread is completing, so that a long
+    /// chain of such tasks is a loop and no recursion.
+    #[cold]
+    fn run_here(self: &Arc<Self>, task: Task) {
+        let waiting = HERE.with(|here| {
+            let mut here = here.borrow_mut();
+            let running = here.is_some();
+            here.get_or_insert_default().push_back((Arc::clone(self), task));
+            running
+        });
+        if waiting {
+            return;
         }
-        self.pools.with(id, &self.config, |pool| pool.size() > 1 || pool.is_empty())
+        while let Some((engine, task)) = HERE.with(|here| here.borrow_mut().as_mut().and_then(VecDeque::pop_front)) {
+            engine.run_deferred(task, None, None);
+        }
+        HERE.with(|here| *here.borrow_mut() = None);
     }
 
+    #[inline]
+    fn may_run_next(&self, worker: Worker) -> bool {
+        self.pools.with(worker.pool, &self.config, |pool| pool.may_run_next(worker.index))
+    }
+
+    #[inline]
     fn note_completed(&self) {
-        let completed = self.tally.completed.fetch_add(1, Ordering::AcqRel) + 1;
-        fence(Ordering::SeqCst);
+        let completed = self.tally.completed.fetch_add(1, Ordering::SeqCst) + 1;
+        fence_after_rmw();
         if self.idle.has_waiters() && completed == self.tally.pushed.load(Ordering::Relaxed) {
             self.idle.notify();
         }
     }
 }
 
-enum Outcome {
-    /// The body succeeded, in spite of this failure.
-    Done(Option<Arc<Failure>>),
-    /// The body did not run because of this failure.
-    Skipped(Option<Arc<Failure>>),
-    /// The body failed.
-    Failed(Error),
+#[cold]
+fn panicked(name: &OpName, panic: &(dyn Any + Send)) -> Error {
+    Error::new(ErrorKind::Panicked { what: format!("`{name}`"), message: text_of(panic) })
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> String {

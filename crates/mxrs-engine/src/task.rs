@@ -1,18 +1,19 @@
 //! A task being described.
 
+use crate::completion::Completion;
 use crate::context::RunContext;
 use crate::engine::Engine;
-use crate::op::{Access, Accesses, OpName, Property};
+use crate::op::{OpName, Property, Starts, Sync, Use, Uses};
 use crate::var::Var;
 use mxrs_types::{Device, Result};
 
-/// A task being described; made by [`Engine::task`], sent by [`TaskBuilder::push`].
+/// A task being described, which borrows its engine and its variables; made by [`Engine::task`], sent by [`TaskBuilder::push`].
 #[must_use = "a task runs only once pushed"]
 #[derive(Debug)]
 pub struct TaskBuilder<'e> {
     engine: &'e Engine,
     name: OpName,
-    accesses: Accesses,
+    uses: Uses<'e>,
     device: Device,
     priority: i32,
     property: Property,
@@ -20,33 +21,33 @@ pub struct TaskBuilder<'e> {
 
 impl<'e> TaskBuilder<'e> {
     pub(crate) fn new(engine: &'e Engine, name: OpName) -> Self {
-        let (accesses, device) = (Accesses::new(), Device::cpu(0));
-        Self { engine, name, accesses, device, priority: 0, property: Property::Normal }
+        let (uses, device) = (Uses::new(), Device::cpu(0));
+        Self { engine, name, uses, device, priority: 0, property: Property::Normal }
     }
 
     /// The task reads what `var` stands for. A variable also written counts as written; repeats do no harm.
     #[inline]
-    pub fn read(mut self, var: &Var) -> Self {
-        self.accesses.push(Access { var: var.clone(), write: false });
+    pub fn read(mut self, var: &'e Var) -> Self {
+        self.uses.push(Use::new(var, false));
         self
     }
 
     /// The task changes what `var` stands for.
     #[inline]
-    pub fn write(mut self, var: &Var) -> Self {
-        self.accesses.push(Access { var: var.clone(), write: true });
+    pub fn write(mut self, var: &'e Var) -> Self {
+        self.uses.push(Use::new(var, true));
         self
     }
 
     /// [`TaskBuilder::read`] for each.
-    pub fn reads<'v>(mut self, vars: impl IntoIterator<Item = &'v Var>) -> Self {
-        self.accesses.extend(vars.into_iter().map(|var| Access { var: var.clone(), write: false }));
+    pub fn reads(mut self, vars: impl IntoIterator<Item = &'e Var>) -> Self {
+        self.uses.extend(vars.into_iter().map(|var| Use::new(var, false)));
         self
     }
 
     /// [`TaskBuilder::write`] for each.
-    pub fn writes<'v>(mut self, vars: impl IntoIterator<Item = &'v Var>) -> Self {
-        self.accesses.extend(vars.into_iter().map(|var| Access { var: var.clone(), write: true }));
+    pub fn writes(mut self, vars: impl IntoIterator<Item = &'e Var>) -> Self {
+        self.uses.extend(vars.into_iter().map(|var| Use::new(var, true)));
         self
     }
 
@@ -79,8 +80,19 @@ impl<'e> TaskBuilder<'e> {
     /// [`mxrs_types::ErrorKind::Engine`] for a deleted variable, one of another engine, or a stopped engine;
     /// [`mxrs_types::ErrorKind::NotBuilt`] for a device without support. Under [`crate::EngineKind::Naive`] also the
     /// body's own error. If the push is refused the body is dropped.
+    #[inline]
     pub fn push(self, body: impl FnOnce(&RunContext) -> Result<()> + Send + 'static) -> Result<()> {
-        let Self { engine, name, accesses, device, priority, property } = self;
-        engine.inner().push(name, accesses, device, priority, property, body)
+        let Self { engine, name, uses, device, priority, property } = self;
+        engine.inner().push(name, uses, device, priority, property, Sync(body))
+    }
+
+    /// As [`TaskBuilder::push`], for a body that only starts work which ends later, on another thread or a device: the
+    /// task is completed by [`Completion::complete`]. Under [`crate::EngineKind::Naive`] the push returns after that.
+    ///
+    /// # Errors
+    /// As [`TaskBuilder::push`].
+    pub fn push_async(self, body: impl FnOnce(&RunContext, Completion) + Send + 'static) -> Result<()> {
+        let Self { engine, name, uses, device, priority, property } = self;
+        engine.inner().push(name, uses, device, priority, property, Starts(body))
     }
 }

@@ -3,7 +3,8 @@
 use crate::context::is_inside;
 use crate::engine::{Engine, Inner};
 use crate::failure::Failure;
-use crate::op::Op;
+use crate::op::{Task, Waiter};
+use crate::parker::Parker;
 use crate::var::{Attached, Var, WaitFor};
 use mxrs_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use mxrs_sync::{Condvar, Rank, RankedMutex};
@@ -73,8 +74,10 @@ impl Engine {
     pub fn wait_for_all(&self) -> Result<()> {
         let inner = self.inner();
         inner.refuse_inside("wait_for_all")?;
+        inner.flush_all();
         inner.sleep_until_idle();
-        inner.failures.take_all().map_or(Ok(()), Err)
+        let devices = inner.gpus.synchronize();
+        inner.failures.take_all().map_or(devices, Err)
     }
 }
 
@@ -83,21 +86,26 @@ impl Inner {
         self.idle.sleep_until(|| self.tally.is_idle());
     }
 
-    fn wait(&self, var: &Var, wait_for: WaitFor, what: &str) -> Result<()> {
+    fn wait(self: &Arc<Self>, var: &Var, wait_for: WaitFor, what: &str) -> Result<()> {
         self.refuse_inside(what)?;
         var.check_engine(self.id)?;
+        self.flush_all();
         if self.config.info {
             self.waited_for.store(var.id(), Ordering::Relaxed);
             tracing::info!(target: "mxrs_engine", "{what}: variable {} at version {}", var.id(), var.version());
         }
-        let failure = match var.cell().attach(wait_for)? {
+        let parker = Parker::of_thread();
+        let waiter = Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker));
+        // A waiting thread's place in the queue lies here, on its stack, until it is signalled.
+        let failure = match var.cell().attach(wait_for, &waiter)? {
             Attached::Ready(failure) => failure,
-            Attached::Waiting(parker) => parker.wait(),
+            Attached::Waiting => parker.wait(),
         };
         if self.config.info {
             tracing::info!(target: "mxrs_engine", "{what}: variable {} is ready at version {}", var.id(), var.version());
         }
-        tell(failure)
+        tell(failure)?;
+        self.wait_for_devices(var, wait_for)
     }
 
     fn refuse_inside(&self, what: &str) -> Result<()> {
@@ -111,11 +119,11 @@ impl Inner {
 
     /// With [`crate::EngineConfig::info`]: one line per push and completion on the variable last waited for.
     #[cold]
-    pub(crate) fn log_if_waited_for(&self, op: &Op, event: &str) {
+    pub(crate) fn log_if_waited_for(&self, task: &Task, event: &str) {
         let id = self.waited_for.load(Ordering::Relaxed);
-        if let Some(access) = op.accesses.iter().find(|a| a.var.id() == id) {
+        if let Some(access) = task.accesses().iter().find(|a| a.var().id() == id) {
             let how = if access.write { "writes" } else { "reads" };
-            tracing::info!(target: "mxrs_engine", "{event} of `{}`, which {how} variable {id}", op.name);
+            tracing::info!(target: "mxrs_engine", "{event} of `{}`, which {how} variable {id}", task.name);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The order in which locks may be taken, all in one place.
 //!
 //! A thread that holds a lock may take another only if its rank is higher; two locks of one rank are taken only in
-//! ascending order of a number both sides agree on (engine variables: their id). The order below reads "outer to inner".
+//! ascending order of a number both sides agree on (engine variables: their address). The order below reads "outer to inner".
 
 /// Rank of a lock; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +10,11 @@
 pub enum Rank {
     /// Start and stop of the engine: held while pools are made or joined.
     EngineLifecycle = 10,
-    /// State of one engine variable; several at once in ascending id.
+    /// The list of an engine's buffers of collected tasks.
+    EngineBulks = 12,
+    /// One buffer of collected tasks.
+    EngineBulk = 14,
+    /// State of one engine variable; several at once in ascending address.
     EngineVar = 20,
     /// Failures nobody has been told about yet.
     EngineErrors = 30,

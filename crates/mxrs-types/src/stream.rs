@@ -25,6 +25,12 @@ impl fmt::Display for StreamId {
 }
 
 /// A queue of a device: what is enqueued runs in order, after the enqueuing thread has moved on.
+///
+/// Any thread may use it, several at once too; what they enqueue is then in some order.
+///
+/// When enqueued work fails, what comes after it in order is not to be trusted: later work of the stream, events recorded
+/// after it, and work of streams that wait for those. Each of them reports the failure; a device may report it more widely
+/// still.
 pub trait DeviceStream: Send + Sync + fmt::Debug {
     /// Which stream.
     fn id(&self) -> StreamId;
@@ -35,7 +41,8 @@ pub trait DeviceStream: Send + Sync + fmt::Debug {
     /// What the device reports.
     fn record(&self) -> Result<Arc<dyn DeviceEvent>>;
 
-    /// Makes work enqueued from now on start only after `event` is finished; the calling thread does not wait.
+    /// Makes work enqueued from now on start only after `event` is finished; the calling thread does not wait. The event
+    /// may be another stream's, another device's or its own.
     ///
     /// # Errors
     /// What the device reports.
@@ -57,13 +64,18 @@ pub trait DeviceEvent: Send + Sync + fmt::Debug {
     /// The stream it was recorded on.
     fn stream(&self) -> StreamId;
 
-    /// Whether the work before it is done. Once true, always true.
+    /// Its number among the events of its stream: one recorded later has a larger one. So of two events of a stream, the
+    /// one with the larger number stands for both.
+    fn place(&self) -> u64;
+
+    /// Whether the work before it is done: it touches no memory any more. Once true, always true. Failed work is done too;
+    /// [`DeviceEvent::wait`] then returns at once, and says so.
     fn is_finished(&self) -> bool;
 
     /// Blocks the calling thread until [`DeviceEvent::is_finished`].
     ///
     /// # Errors
-    /// What the device reports.
+    /// What the device reports, a failure of the work before it included; each call reports it anew.
     fn wait(&self) -> Result<()>;
 
     /// The event as its own type, for the stream that waits for it.

@@ -1,19 +1,34 @@
-//! Pools of workers: threads that take granted tasks from one queue.
+//! Pools of workers: threads that take granted tasks from common queues.
+//!
+//! A pool is *first in, first out* or *by priority*. In the first kind tasks arrive in an inbox without a lock; a worker
+//! empties it into a list of its own. A lone worker's list is plain memory, so order is kept and taking a task costs
+//! nothing; of several workers each has a deque that the others steal from.
+//!
+//! An idle worker looks for [`SPIN`], then sleeps. Whoever leaves a task and sees a sleeper wakes one: the sleeper counts
+//! itself and looks again before it sleeps, the other side leaves the task and looks for sleepers after, so one sees the
+//! other.
 
-mod queue;
-
-pub(crate) use queue::Queue;
+mod heap;
+mod inbox;
+mod worker;
 
 use crate::counters::PoolCounters;
+use crate::op::{Op, Task};
+use crate::var::TaskList;
+use crossbeam_deque::{Stealer, Worker as Deque};
 use crossbeam_utils::CachePadded;
-use mxrs_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use mxrs_sync::{Condvar, Rank, RankedMutex, hint, thread};
+use heap::Heap;
+use inbox::Inbox;
+use mxrs_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence_after_rmw};
+use mxrs_sync::{Condvar, Rank, RankedMutex, thread};
 use mxrs_types::{Error, ErrorKind, Result};
+use std::cell::UnsafeCell;
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How long an idle worker looks for a task before it parks.
+/// How long an idle worker looks for a task before it sleeps.
 const SPIN: Duration = Duration::from_micros(20);
 
 /// Which pool.
@@ -28,6 +43,12 @@ pub enum PoolId {
     Global,
     /// Copies from and to GPUs ([`crate::EngineKind::Threaded`]).
     Copy,
+    /// Normal tasks of one GPU ([`crate::EngineKind::ThreadedPerDevice`]).
+    Gpu(u32),
+    /// GPU-prioritised tasks of one GPU ([`crate::EngineKind::ThreadedPerDevice`]).
+    GpuPriority(u32),
+    /// Copies from and to one GPU ([`crate::EngineKind::ThreadedPerDevice`]).
+    GpuCopy(u32),
 }
 
 impl fmt::Display for PoolId {
@@ -37,58 +58,120 @@ impl fmt::Display for PoolId {
             Self::CpuPriority => f.write_str("cpu-priority"),
             Self::Global => f.write_str("global"),
             Self::Copy => f.write_str("copy"),
+            Self::Gpu(id) => write!(f, "gpu-{id}"),
+            Self::GpuPriority(id) => write!(f, "gpu-{id}-priority"),
+            Self::GpuCopy(id) => write!(f, "gpu-{id}-copy"),
         }
     }
 }
 
-/// What a worker does with a task: finishes it, and may name one to run next. Gets the worker's number.
-pub(crate) type Runner<T> = Arc<dyn Fn(T, usize) -> Option<T> + Send + Sync>;
+/// In which order a pool's tasks leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// First in, first out; deletions first.
+    Fifo,
+    /// Larger priority first.
+    Priority,
+}
 
-/// Threads and their queue. Threads start with the first task, or earlier on request; the queue outlives them.
-pub(crate) struct Pool<T> {
+/// What a worker does with a task: finishes it, and may name one to run next. Gets the worker's number.
+pub(crate) type Runner = Arc<dyn Fn(Task, usize) -> Option<Task> + Send + Sync>;
+
+/// Threads and their queues. Threads start with the first task, or earlier on request; the queues outlive them.
+pub(crate) struct Pool {
+    /// The engine its threads work for.
+    engine: u32,
     id: PoolId,
     size: usize,
-    queue: Queue<T>,
-    /// Threads parked or about to park.
+    inbox: CachePadded<Inbox>,
+    /// Deletions, ahead of the inbox.
+    urgent: CachePadded<Inbox>,
+    /// Instead of the inboxes, in a pool by priority. Above the pool's own lock: a worker about to sleep holds that one
+    /// and asks whether the heap is empty.
+    heap: Option<RankedMutex<Heap>>,
+    seats: Box<[CachePadded<Seat>]>,
+    stealers: Box<[Stealer<RawTask>]>,
+    /// Threads asleep or about to be.
     sleepers: CachePadded<AtomicUsize>,
-    park: RankedMutex<()>,
-    wake: Condvar,
-    started: AtomicBool,
+    /// Workers wait between tasks as long as this is set.
+    paused: AtomicBool,
     stopping: AtomicBool,
+    started: AtomicBool,
+    /// Workers that wait because of `paused`.
+    park: RankedMutex<usize>,
+    wake: Condvar,
+    /// Signalled when a worker has begun to wait because of `paused`.
+    settled: Condvar,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
-    running: AtomicUsize,
+    running: CachePadded<AtomicUsize>,
     peak: AtomicUsize,
+}
+
+/// What belongs to one worker.
+struct Seat {
+    /// Only its worker uses it, or who has made sure that there is none.
+    local: UnsafeCell<Local>,
+    /// Written by the worker alone.
     executed: AtomicU64,
 }
 
-impl<T: Send + 'static> Pool<T> {
-    pub(crate) fn new(id: PoolId, size: usize, queue: Queue<T>) -> Arc<Self> {
+// SAFETY: `local` is used by the worker of this number, of which there is at most one at a time, and by `Pool::reset`,
+// which is called where no other thread exists.
+unsafe impl Sync for Seat {}
+
+/// Tasks a worker has taken out of the inbox.
+struct Local {
+    urgent: TaskList,
+    list: TaskList,
+    /// Instead of the list, where there are others to steal from it.
+    deque: Option<Deque<RawTask>>,
+}
+
+// SAFETY: tasks may move to any thread, and so may a deque of them.
+unsafe impl Send for Local {}
+
+/// A task in a deque; never dropped there but by [`Pool`]'s drop.
+struct RawTask(NonNull<Op>);
+
+// SAFETY: stands for a `Task`, which is `Send`.
+unsafe impl Send for RawTask {}
+
+impl Pool {
+    pub(crate) fn new(engine: u32, id: PoolId, size: usize, order: Order) -> Arc<Self> {
+        let shared = order == Order::Fifo && size > 1;
+        let locals: Vec<Local> = (0..size)
+            .map(|_| Local {
+                urgent: TaskList::default(),
+                list: TaskList::default(),
+                deque: shared.then(Deque::new_fifo),
+            })
+            .collect();
+        let stealers = locals.iter().filter_map(|l| l.deque.as_ref().map(Deque::stealer)).collect();
+        let seat = |local| CachePadded::new(Seat { local: UnsafeCell::new(local), executed: AtomicU64::new(0) });
         Arc::new(Self {
+            engine,
             id,
             size,
-            queue,
+            inbox: CachePadded::new(Inbox::new()),
+            urgent: CachePadded::new(Inbox::new()),
+            heap: (order == Order::Priority).then(|| RankedMutex::new(Rank::Leaf, Heap::new())),
+            seats: locals.into_iter().map(seat).collect(),
+            stealers,
             sleepers: CachePadded::new(AtomicUsize::new(0)),
-            park: RankedMutex::new(Rank::EnginePool, ()),
-            wake: Condvar::new(),
-            started: AtomicBool::new(false),
+            paused: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
+            started: AtomicBool::new(false),
+            park: RankedMutex::new(Rank::EnginePool, 0),
+            wake: Condvar::new(),
+            settled: Condvar::new(),
             threads: RankedMutex::new(Rank::EngineLifecycle, Vec::new()),
-            running: AtomicUsize::new(0),
+            running: CachePadded::new(AtomicUsize::new(0)),
             peak: AtomicUsize::new(0),
-            executed: AtomicU64::new(0),
         })
     }
 
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Whether no task is queued.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
-    }
-
     /// Whether the threads are there.
+    #[inline]
     pub(crate) fn is_started(&self) -> bool {
         self.started.load(Ordering::Acquire)
     }
@@ -98,7 +181,7 @@ impl<T: Send + 'static> Pool<T> {
     /// # Errors
     /// The system refuses a thread; those already started stay.
     #[cold]
-    pub(crate) fn start(self: &Arc<Self>, runner: &dyn Fn() -> Runner<T>) -> Result<()> {
+    pub(crate) fn start(self: &Arc<Self>, runner: &dyn Fn() -> Runner) -> Result<()> {
         let mut threads = self.threads.lock();
         if self.is_started() {
             return Ok(());
@@ -117,14 +200,11 @@ impl<T: Send + 'static> Pool<T> {
         Ok(())
     }
 
-    /// Lets the threads leave once the queue is empty, and waits for them. Not from one of them.
+    /// Lets the threads leave once nothing is queued, and waits for them. Not from one of them.
     pub(crate) fn join(&self) {
         let mut threads = self.threads.lock();
         self.stopping.store(true, Ordering::Release);
-        {
-            let _park = self.park.lock();
-            self.wake.notify_all();
-        }
+        self.wake_all();
         for thread in threads.drain(..) {
             // Task panics are caught; a worker has nothing else to say.
             let _ = thread.join();
@@ -132,60 +212,51 @@ impl<T: Send + 'static> Pool<T> {
         self.started.store(false, Ordering::Release);
     }
 
-    /// Queues a task; `front` puts it ahead of those already queued, `priority` counts in a heap only.
-    pub(crate) fn push(&self, task: T, front: bool, priority: i32) {
-        self.queue.push(task, front, priority);
-        fence(Ordering::SeqCst);
+    fn wake_all(&self) {
+        let _park = self.park.lock();
+        self.wake.notify_all();
+    }
+
+    /// Queues a task; `front` puts it ahead of those already queued, its priority counts in a pool by priority only.
+    #[inline]
+    pub(crate) fn push(&self, task: Task, front: bool) {
+        if let Some(heap) = &self.heap {
+            let priority = task.priority;
+            heap.lock().push(task, priority);
+            mxrs_sync::atomic::fence(Ordering::SeqCst);
+        } else {
+            let inbox = if front { &self.urgent } else { &self.inbox };
+            let was_empty = inbox.push(task);
+            // Whoever left the first task of several wakes the lone worker.
+            if self.size == 1 && !was_empty {
+                return;
+            }
+            fence_after_rmw();
+        }
         if self.sleepers.load(Ordering::Relaxed) > 0 {
-            let _park = self.park.lock();
-            self.wake.notify_one();
+            self.wake_one();
         }
     }
 
-    fn serve(&self, index: usize, runner: &(dyn Fn(T, usize) -> Option<T> + Send + Sync)) {
-        while let Some(task) = self.next() {
-            let mut task = Some(task);
-            while let Some(t) = task {
-                let running = self.running.fetch_add(1, Ordering::Relaxed) + 1;
-                if running > self.peak.load(Ordering::Relaxed) {
-                    self.peak.fetch_max(running, Ordering::Relaxed);
-                }
-                self.executed.fetch_add(1, Ordering::Relaxed);
-                task = runner(t, index);
-                self.running.fetch_sub(1, Ordering::Relaxed);
-            }
-        }
+    #[cold]
+    fn wake_one(&self) {
+        let _park = self.park.lock();
+        self.wake.notify_one();
     }
 
-    /// The next task, or `None` when stopping and nothing is left.
-    fn next(&self) -> Option<T> {
-        let mut since = None;
-        loop {
-            if let Some(task) = self.queue.pop() {
-                return Some(task);
-            }
-            for _ in 0..16 {
-                hint::spin_loop();
-            }
-            if since.get_or_insert_with(Instant::now).elapsed() < SPIN {
-                continue;
-            }
-            let mut park = self.park.lock();
-            self.sleepers.fetch_add(1, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-            // A pusher either sees this sleeper, and then notifies under the lock, or its task is seen here.
-            let mut leave = false;
-            while self.queue.is_empty() && !leave {
-                leave = self.stopping.load(Ordering::Acquire);
-                if !leave {
-                    park = park.wait(&self.wake);
-                }
-            }
-            self.sleepers.fetch_sub(1, Ordering::Relaxed);
-            if leave {
-                return None;
-            }
+    /// Whether a task that a worker of this pool has set free may run next on it: its inputs are in that core's cache. A
+    /// lone worker keeps first in, first out; a pool by priority keeps its priorities.
+    #[inline]
+    pub(crate) fn may_run_next(&self, index: usize) -> bool {
+        if self.heap.is_some() {
+            return false;
         }
+        if self.size > 1 {
+            return true;
+        }
+        // SAFETY: called by the worker of this number, which is in a task: it holds no borrow of its seat.
+        let local = unsafe { &*self.seats[index].local.get() };
+        local.list.is_empty() && local.urgent.is_empty() && self.inbox.is_empty() && self.urgent.is_empty()
     }
 
     pub(crate) fn counters(&self) -> PoolCounters {
@@ -193,7 +264,19 @@ impl<T: Send + 'static> Pool<T> {
             id: self.id,
             threads: self.threads.lock().len(),
             peak_running: self.peak.load(Ordering::Relaxed),
-            executed: self.executed.load(Ordering::Relaxed),
+            executed: self.seats.iter().map(|s| s.executed.load(Ordering::Relaxed)).sum(),
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // Nothing is left after a join; a child that never started its threads has its parent's tasks here.
+        for stealer in &self.stealers {
+            while let Some(RawTask(op)) = worker::steal(stealer) {
+                // SAFETY: taken out of the deque, which owned it.
+                drop(unsafe { Task::from_raw(op) });
+            }
         }
     }
 }

@@ -2,29 +2,58 @@
 
 use super::*;
 use crate::context::RunContext;
-use crate::op::{Access, Accesses, Dispatch, Op, OpName, Property, normalise};
+use crate::op::{Dispatch, Op, OpName, Property, Sync, Task, Use, Uses, Waiter, normalise};
+use crate::parker::Parker;
 use mxrs_types::Device;
+use std::cell::RefCell;
+use std::sync::Arc;
 
-fn op(accesses: &[(&Var, bool)]) -> Arc<Op> {
-    let mut list: Accesses =
-        accesses.iter().map(|(var, write)| Access { var: (*var).clone(), write: *write }).collect();
-    normalise(&mut list);
-    let body = |_: &RunContext| Ok(());
-    let name = OpName::from("op");
-    Arc::new(Op::new(name, list, Device::cpu(0), 0, Property::Normal, Dispatch::Completer, body))
+/// A task of a test: first owned by it, then, while it waits for grants, by nobody.
+struct Case {
+    op: NonNull<Op>,
+    owned: RefCell<Option<Task>>,
+}
+
+fn op(accesses: &[(&Var, bool)]) -> Case {
+    let mut uses: Uses<'_> = accesses.iter().map(|(var, write)| Use::new(var, *write)).collect();
+    normalise(&mut uses);
+    let body = Sync(|_: &RunContext| Ok(()));
+    let task = Task::new(OpName::from("op"), &uses, Device::cpu(0), 0, Property::Normal, Dispatch::Completer, body);
+    Case { op: task.as_ptr(), owned: RefCell::new(Some(task)) }
+}
+
+impl Case {
+    fn is_granted(&self) -> bool {
+        // SAFETY: a task of these tests is freed only by `end`.
+        unsafe { self.op.as_ref() }.is_granted()
+    }
+}
+
+/// Appends; true if granted at once.
+fn append(case: &Case, deletes: bool) -> Result<bool> {
+    let granted = super::append(case.owned.take().unwrap(), deletes)?;
+    let is_granted = granted.is_some();
+    *case.owned.borrow_mut() = granted;
+    Ok(is_granted)
 }
 
 /// `readers`, whether there is a writer, length of the queue.
 fn look(var: &Var) -> (i32, bool, usize) {
-    let state = var.cell().state.lock();
-    (state.readers, !matches!(state.writer, Writer::None), state.queue.len())
+    var.cell().look()
 }
 
-fn end(op: &Arc<Op>) -> usize {
+/// Completes a granted task; answers how many others that set free.
+fn end(case: &Case) -> usize {
+    // A task that became free in an earlier `end` was forgotten there, and is taken back here.
+    // SAFETY: it has all its grants, and nobody else took it.
+    let task = case.owned.take().unwrap_or_else(|| unsafe { Task::from_raw(case.op) });
+    assert!(task.is_granted());
     let mut freed = Freed::default();
-    release(op, None, &mut freed);
+    release(&task, |_| None, &mut freed);
+    drop(task);
     freed.wake_threads();
-    freed.tasks.len()
+    let tasks = std::iter::from_fn(|| freed.tasks.pop());
+    tasks.map(Task::into_raw).count()
 }
 
 #[test]
@@ -67,15 +96,17 @@ fn e8_granted_once_on_the_last_of_several_variables() {
 #[test]
 fn e9_normalised_sorted_unique_write_wins() {
     let vars: Vec<Var> = (0..20).map(|_| Var::new(1)).collect();
-    let mut list: Accesses = SmallVec::new();
+    let mut list = Uses::new();
     for (i, var) in vars.iter().enumerate().rev() {
-        list.push(Access { var: var.clone(), write: false });
-        list.push(Access { var: var.clone(), write: i % 3 == 0 });
-        list.push(Access { var: var.clone(), write: false });
+        list.push(Use::new(var, false));
+        list.push(Use::new(var, i % 3 == 0));
+        list.push(Use::new(var, false));
     }
     normalise(&mut list);
-    let got: Vec<(u64, bool)> = list.iter().map(|a| (a.var.id(), a.write)).collect();
-    let expected: Vec<(u64, bool)> = vars.iter().enumerate().map(|(i, v)| (v.id(), i % 3 == 0)).collect();
+    let got: Vec<(usize, bool)> = list.iter().map(|u| (u.cell().addr().get(), u.write())).collect();
+    let mut expected: Vec<(usize, bool)> =
+        vars.iter().enumerate().map(|(i, v)| (v.cell_ptr().addr().get(), i % 3 == 0)).collect();
+    expected.sort_unstable();
     assert_eq!(got, expected);
 }
 
@@ -95,8 +126,11 @@ fn a_waiting_thread_takes_its_turn_and_passes_it_on() {
     let v = Var::new(1);
     let (w1, w2) = (op(&[(&v, true)]), op(&[(&v, true)]));
     assert!(append(&w1, false).unwrap());
-    let Attached::Waiting(first) = v.cell().attach(WaitFor::Writes).unwrap() else { panic!("a write is running") };
-    let Attached::Waiting(second) = v.cell().attach(WaitFor::Everything).unwrap() else { panic!("a write is running") };
+    let (first, second) = (Parker::unshared(), Parker::unshared());
+    let reader = Waiter::new(v.cell_ptr(), false, Arc::clone(&first));
+    let writer = Waiter::new(v.cell_ptr(), true, Arc::clone(&second));
+    assert!(matches!(v.cell().attach(WaitFor::Writes, &reader), Ok(Attached::Waiting)), "a write is running");
+    assert!(matches!(v.cell().attach(WaitFor::Everything, &writer), Ok(Attached::Waiting)));
     assert!(!append(&w2, false).unwrap());
     assert_eq!(end(&w1), 1, "both threads are woken and the next write runs");
     assert!(first.wait().is_none() && second.wait().is_none());

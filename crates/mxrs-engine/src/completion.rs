@@ -1,0 +1,116 @@
+//! The end of a task whose body only starts the work.
+
+use crate::engine::Inner;
+use crate::gpu::TaskStreams;
+use crate::op::Task;
+use mxrs_sync::{Condvar, Mutex};
+use mxrs_types::{Error, ErrorKind, Result};
+use std::fmt;
+use std::sync::Arc;
+
+/// Says how the work ended that the body of [`crate::TaskBuilder::push_async`] has started; from any thread.
+///
+/// A task is completed once (E6): further calls are refused. If the last clone is dropped without one, the task fails.
+#[derive(Clone)]
+pub struct Completion(Arc<Promise>);
+
+/// Dropped with the last clone.
+struct Promise(Arc<Shared>);
+
+struct Shared {
+    engine: Arc<Inner>,
+    /// Of a GPU task.
+    streams: Option<Arc<TaskStreams>>,
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+enum State {
+    /// Not completed; whether a pushing thread waits for it.
+    Open(Task, bool),
+    /// Completed, and the waiting thread has not seen it yet.
+    ForPusher(Task, Result<()>),
+    Completed,
+}
+
+impl Completion {
+    pub(crate) fn new(engine: &Arc<Inner>, task: Task, streams: Option<Arc<TaskStreams>>, pusher_waits: bool) -> Self {
+        let state = Mutex::new(State::Open(task, pusher_waits));
+        Self(Arc::new(Promise(Arc::new(Shared { engine: Arc::clone(engine), streams, state, wake: Condvar::new() }))))
+    }
+
+    /// Ends the task: what depends on it may run, or is skipped if `result` is an error.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Engine`] if the task was completed before; nothing happens then.
+    pub fn complete(&self, result: Result<()>) -> Result<()> {
+        self.0.0.complete(result)
+    }
+
+    /// Waits for the completion, as the pushing thread of a task made for one; `None` if there is no such thread.
+    pub(crate) fn into_result(self) -> Option<(Task, Result<()>)> {
+        // Without this clone: if the body has dropped its own, the task fails now.
+        let shared = Arc::clone(&self.0.0);
+        drop(self);
+        let mut state = shared.state.lock();
+        loop {
+            match std::mem::replace(&mut *state, State::Completed) {
+                State::ForPusher(task, result) => return Some((task, result)),
+                State::Completed => return None,
+                open => *state = open,
+            }
+            state = shared.wake.wait(state);
+        }
+    }
+}
+
+impl Shared {
+    fn complete(&self, result: Result<()>) -> Result<()> {
+        let mut state = self.state.lock();
+        match std::mem::replace(&mut *state, State::Completed) {
+            State::Open(task, true) => {
+                let result = self.end_on_device(&task, result);
+                *state = State::ForPusher(task, result);
+                self.wake.notify_all();
+                Ok(())
+            }
+            State::Open(task, false) => {
+                drop(state);
+                let result = self.end_on_device(&task, result);
+                self.engine.complete_started(task, result);
+                Ok(())
+            }
+            before => {
+                *state = before;
+                let message = "a task was completed twice; call `complete` once per task".to_owned();
+                Err(Error::new(ErrorKind::Engine { message }))
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn end_on_device(&self, task: &Task, result: Result<()>) -> Result<()> {
+        match &self.streams {
+            Some(streams) => self.engine.end_on_device(task, streams, result),
+            None => result,
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        let name = match &*self.0.state.lock() {
+            State::Open(task, _) => task.name.clone(),
+            _ => return,
+        };
+        let message = format!("`{name}` was never completed: its completion was dropped");
+        let _ = self.0.complete(Err(Error::new(ErrorKind::Engine { message })));
+    }
+}
+
+impl fmt::Debug for Completion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completion").finish_non_exhaustive()
+    }
+}

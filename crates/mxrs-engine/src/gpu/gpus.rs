@@ -1,0 +1,70 @@
+//! The GPUs that an engine was given.
+
+use super::device::GpuDevice;
+use super::streams::{GpuStreams, StreamLayout, first_failure};
+use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// The streams of each GPU an engine was given, by device.
+#[derive(Debug, Default)]
+pub struct Gpus(Vec<GpuStreams>);
+
+impl Gpus {
+    /// For these devices; makes no stream yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] for a device that is no GPU, or given twice.
+    pub fn new(devices: Vec<Arc<dyn GpuDevice>>, layout: StreamLayout) -> Result<Self> {
+        let mut gpus: Vec<GpuStreams> = Vec::with_capacity(devices.len());
+        for gpu in devices {
+            let device = gpu.device();
+            if device.kind != DeviceKind::Gpu {
+                return Err(Error::invalid("GPU of an engine", device, "a device gpu(n)"));
+            }
+            if gpus.iter().any(|known| known.device().device() == device) {
+                return Err(Error::invalid("GPUs of an engine", format!("{device} twice"), "each device once"));
+            }
+            gpus.push(GpuStreams::new(gpu, layout));
+        }
+        Ok(Self(gpus))
+    }
+
+    /// The streams of this device.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotBuilt`] for one that the engine was not given: what to do instead.
+    pub fn get(&self, device: Device) -> Result<&GpuStreams> {
+        self.0.iter().find(|gpu| gpu.device().device() == device).ok_or_else(|| self.unknown(device))
+    }
+
+    #[cold]
+    fn unknown(&self, device: Device) -> Error {
+        let reason = match self.0.len() {
+            0 => "the engine has no GPU; use cpu(0), or give the engine one when it is built (`EngineBuilder::gpu`)"
+                .into(),
+            _ => {
+                let known: Vec<String> = self.0.iter().map(|gpu| gpu.device().device().to_string()).collect();
+                format!("the engine has {}; use one of them", known.join(", "))
+            }
+        };
+        Error::new(ErrorKind::NotBuilt { what: format!("engine: device {device}"), reason })
+    }
+
+    /// Whether the engine was given none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Each GPU.
+    pub fn iter(&self) -> impl Iterator<Item = &GpuStreams> {
+        self.0.iter()
+    }
+
+    /// Blocks the calling thread until every stream of every GPU is empty.
+    ///
+    /// # Errors
+    /// The first failure that a device reports; all are empty even so.
+    pub fn synchronize(&self) -> Result<()> {
+        first_failure(self.0.iter().map(GpuStreams::synchronize))
+    }
+}

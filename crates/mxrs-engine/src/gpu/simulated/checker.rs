@@ -1,0 +1,243 @@
+//! Finds accesses that nothing orders, whether or not they met in time.
+
+use super::clock::{Agent, Clock};
+use mxrs_sync::Mutex;
+use mxrs_types::StreamId;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+#[cfg(all(test, not(loom)))]
+pub(crate) mod tests;
+
+/// Checks that conflicting accesses of launches and of the host are ordered. Two accesses conflict if they overlap and one
+/// of them writes.
+///
+/// The order is that of vector clocks. A launch comes after what its stream held before, after what events told the stream
+/// to wait for, and after what the host knew to be done when it enqueued the launch: by waiting for a stream or an event,
+/// or by asking an event that was finished. It is judged when it is enqueued, so a missing wait is found though the device
+/// happened to be quick; that holds in full while the device is held back ([`super::SimulatedGpu::hold`]), as finished
+/// events teach the host nothing then.
+///
+/// The host is one agent: what one thread waited for, all threads know. So a missing order between threads of the host is
+/// found only as an overlap of two [`HostAccess`]es.
+#[derive(Debug, Default)]
+pub struct Checker(Mutex<State>);
+
+/// Memory that a launch or the host reads or writes: addresses, or any numbers that stand for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// Which addresses.
+    pub range: Range<u64>,
+    /// Whether it changes them.
+    pub write: bool,
+}
+
+impl Touch {
+    /// Reads these addresses.
+    pub fn read(range: Range<u64>) -> Self {
+        Self { range, write: false }
+    }
+
+    /// Writes these addresses.
+    pub fn write(range: Range<u64>) -> Self {
+        Self { range, write: true }
+    }
+
+    /// Reads one cell, such as the number of a variable.
+    pub fn read_cell(cell: u64) -> Self {
+        Self::read(cell..cell + 1)
+    }
+
+    /// Writes one cell.
+    pub fn write_cell(cell: u64) -> Self {
+        Self::write(cell..cell + 1)
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.range.start.max(other.range.start) < self.range.end.min(other.range.end)
+    }
+
+    fn conflicts(&self, other: &Self) -> bool {
+        (self.write || other.write) && self.overlaps(other)
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.range.start <= other.range.start && other.range.end <= self.range.end
+    }
+}
+
+/// One side of a [`Violation`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The name of the launch or of the host access.
+    pub name: Arc<str>,
+    /// Where it was launched, `None` for the host.
+    pub stream: Option<StreamId>,
+    /// What it touched.
+    pub touch: Touch,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = if self.touch.write { "writes" } else { "reads" };
+        write!(f, "`{}` on ", self.name)?;
+        match self.stream {
+            Some(stream) => write!(f, "{stream}")?,
+            None => f.write_str("the host")?,
+        }
+        write!(f, " {verb} {:?}", self.touch.range)
+    }
+}
+
+/// Two conflicting accesses that nothing orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The one that the checker heard of first.
+    pub first: Site,
+    /// The other.
+    pub second: Site,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, and nothing makes it wait for: {}", self.second, self.first)
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    host: Clock,
+    streams: BTreeMap<StreamId, Clock>,
+    /// Accesses that later ones may conflict with.
+    past: Vec<Past>,
+    /// Host accesses under way, by number.
+    open: BTreeMap<u64, Site>,
+    n_opened: u64,
+    violations: Vec<Violation>,
+}
+
+#[derive(Debug)]
+struct Past {
+    agent: Agent,
+    /// The number of the access among the agent's actions.
+    tick: u64,
+    site: Site,
+}
+
+impl Checker {
+    /// One that has seen nothing.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// The host starts to access memory, and stops when the guard is dropped.
+    pub fn host_access(self: &Arc<Self>, name: impl Into<Arc<str>>, touches: &[Touch]) -> HostAccess {
+        let name: Arc<str> = name.into();
+        let mut state = self.0.lock();
+        let clock = state.host.clone();
+        let mut opened = Vec::with_capacity(touches.len());
+        for touch in touches {
+            let site = Site { name: Arc::clone(&name), stream: None, touch: touch.clone() };
+            // A program may read twice what it writes; its own accesses do not conflict.
+            let mine = opened.clone();
+            state.judge(&site, &clock, &mine);
+            let number = state.n_opened;
+            state.n_opened += 1;
+            state.open.insert(number, site);
+            opened.push(number);
+        }
+        HostAccess { checker: Arc::clone(self), opened }
+    }
+
+    /// What was found so far.
+    pub fn violations(&self) -> Vec<Violation> {
+        self.0.lock().violations.clone()
+    }
+
+    /// Nothing was found.
+    ///
+    /// # Panics
+    /// Something was; the message lists it.
+    #[track_caller]
+    pub fn assert_clean(&self) {
+        let violations = self.violations();
+        let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
+        assert!(lines.is_empty(), "{} unordered accesses:\n{}", lines.len(), lines.join("\n"));
+    }
+
+    pub(super) fn launch(&self, stream: StreamId, name: &Arc<str>, touches: &[Touch]) {
+        let mut state = self.0.lock();
+        let agent = Agent::Stream(stream);
+        let tick = state.stream(stream).tick(agent);
+        let clock = state.stream(stream).clone();
+        for touch in touches {
+            let site = Site { name: Arc::clone(name), stream: Some(stream), touch: touch.clone() };
+            state.judge(&site, &clock, &[]);
+            state.keep(Past { agent, tick, site }, &clock);
+        }
+    }
+
+    /// What is done when all that the stream holds now is done.
+    pub(super) fn record(&self, stream: StreamId) -> Clock {
+        self.0.lock().stream(stream).clone()
+    }
+
+    pub(super) fn stream_wait(&self, stream: StreamId, event: &Clock) {
+        self.0.lock().stream(stream).join(event);
+    }
+
+    pub(super) fn host_learns(&self, done: &Clock) {
+        self.0.lock().host.join(done);
+    }
+}
+
+impl State {
+    /// A stream's clock, told what the host knows: whoever enqueues there is the host.
+    fn stream(&mut self, stream: StreamId) -> &mut Clock {
+        let clock = self.streams.entry(stream).or_default();
+        clock.join(&self.host);
+        clock
+    }
+
+    /// Looks for accesses that conflict with this one and are not before `clock`.
+    fn judge(&mut self, site: &Site, clock: &Clock, mine: &[u64]) {
+        let past = self.past.iter().filter(|past| past.tick > clock.of(past.agent)).map(|past| &past.site);
+        let open = self.open.iter().filter(|(number, _)| !mine.contains(number)).map(|(_, site)| site);
+        let conflicting = past.chain(open).filter(|first| first.touch.conflicts(&site.touch));
+        let found: Vec<_> = conflicting.map(|first| Violation { first: first.clone(), second: site.clone() }).collect();
+        self.violations.extend(found);
+    }
+
+    /// Remembers an access, and forgets those it stands for: what comes after it comes after them.
+    fn keep(&mut self, new: Past, clock: &Clock) {
+        self.past.retain(|old| {
+            let is_before = old.tick <= clock.of(old.agent);
+            let stands_in = new.site.touch.write || !old.site.touch.write;
+            !(is_before && stands_in && new.site.touch.covers(&old.site.touch))
+        });
+        self.past.push(new);
+    }
+}
+
+/// The host accesses memory until this is dropped; made by [`Checker::host_access`].
+#[derive(Debug)]
+#[must_use = "the access is over when this is dropped"]
+pub struct HostAccess {
+    checker: Arc<Checker>,
+    opened: Vec<u64>,
+}
+
+impl Drop for HostAccess {
+    fn drop(&mut self) {
+        let mut state = self.checker.0.lock();
+        let tick = state.host.tick(Agent::Host);
+        let clock = state.host.clone();
+        for number in &self.opened {
+            if let Some(site) = state.open.remove(number) {
+                state.keep(Past { agent: Agent::Host, tick, site }, &clock);
+            }
+        }
+    }
+}

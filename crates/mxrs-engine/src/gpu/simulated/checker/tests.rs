@@ -1,0 +1,202 @@
+//! The checker against reachability in a graph of all that was done.
+
+use super::super::super::device::{GpuDevice, StreamUse};
+use super::super::{SimulatedGpu, SimulatedStream, Touch};
+use mxrs_types::{Device, DeviceEvent, DeviceStream, StreamId};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The order of what was done, by brute force: each action and those directly before it.
+#[derive(Default)]
+pub(crate) struct Order {
+    before: Vec<Vec<usize>>,
+    touches: Vec<Vec<Touch>>,
+    host: Option<usize>,
+    streams: BTreeMap<StreamId, usize>,
+}
+
+impl Order {
+    fn act(&mut self, after: impl IntoIterator<Item = usize>, touches: &[Touch]) -> usize {
+        self.before.push(after.into_iter().collect());
+        self.touches.push(touches.to_vec());
+        self.before.len() - 1
+    }
+
+    fn on_stream(&mut self, stream: StreamId, after: Option<usize>, touches: &[Touch]) -> usize {
+        let last = self.streams.get(&stream).copied();
+        let action = self.act(last.into_iter().chain(self.host).chain(after), touches);
+        self.streams.insert(stream, action);
+        action
+    }
+
+    pub(crate) fn launch(&mut self, stream: StreamId, touches: &[Touch]) {
+        self.on_stream(stream, None, touches);
+    }
+
+    /// The number by which [`Order::stream_wait`] and [`Order::host_wait`] know it.
+    pub(crate) fn record(&mut self, stream: StreamId) -> usize {
+        self.on_stream(stream, None, &[])
+    }
+
+    pub(crate) fn stream_wait(&mut self, stream: StreamId, event: usize) {
+        self.on_stream(stream, Some(event), &[]);
+    }
+
+    pub(crate) fn host_wait(&mut self, event: usize) {
+        self.host = Some(self.act(self.host.into_iter().chain([event]), &[]));
+    }
+
+    fn synchronize(&mut self, stream: StreamId) {
+        if let Some(&last) = self.streams.get(&stream) {
+            self.host_wait(last);
+        }
+    }
+
+    fn host_access(&mut self, touches: &[Touch]) {
+        self.host = Some(self.act(self.host, touches));
+    }
+
+    /// Pairs of actions that conflict, and neither of which is before the other.
+    pub(crate) fn unordered(&self) -> Vec<(usize, usize)> {
+        let n = self.before.len();
+        let mut reaches: Vec<Vec<bool>> = Vec::with_capacity(n);
+        for before in &self.before {
+            let mut mine = vec![false; n];
+            for &b in before {
+                mine[b] = true;
+                for i in 0..b {
+                    mine[i] |= reaches[b][i];
+                }
+            }
+            reaches.push(mine);
+        }
+        let conflict = |a: usize, b: usize| {
+            let overlap = |x: &Touch, y: &Touch| x.range.clone().any(|cell| y.range.contains(&cell));
+            self.touches[a].iter().any(|x| self.touches[b].iter().any(|y| (x.write || y.write) && overlap(x, y)))
+        };
+        let pairs = (0..n).flat_map(|b| (0..b).map(move |a| (a, b)));
+        pairs.filter(|&(a, b)| conflict(a, b) && !reaches[b][a]).collect()
+    }
+}
+
+fn touches(rng: &mut ChaCha8Rng, n_cells: u64) -> Vec<Touch> {
+    let one = |rng: &mut ChaCha8Rng| {
+        let start = rng.random_range(0..n_cells);
+        Touch { range: start..start + rng.random_range(1..3), write: rng.random_bool(0.4) }
+    };
+    (0..rng.random_range(1..=2)).map(|_| one(rng)).collect()
+}
+
+/// Random launches, events and waits, far too few of them or nearly enough: the checker finds something if, and only if,
+/// the graph has an unordered pair.
+#[test]
+fn agrees_with_reachability() {
+    let mut n_clean = 0;
+    let mut n_found = 0;
+    for seed in 0..400 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let gpus = [SimulatedGpu::new(Device::gpu(0))];
+        let gpus = [Arc::clone(&gpus[0]), gpus[0].beside(Device::gpu(1))];
+        let n_streams = rng.random_range(1..=4);
+        let streams: Vec<Arc<dyn DeviceStream>> =
+            (0..n_streams).map(|i: usize| gpus[i % 2].create_stream(StreamUse::Compute).unwrap()).collect();
+        let n_cells = [2, 8, 40][rng.random_range(0..3)];
+        let waiting = [0.2, 0.6, 0.8][rng.random_range(0..3)];
+        let mut order = Order::default();
+        let mut events: Vec<(Arc<dyn DeviceEvent>, usize)> = Vec::new();
+        for _ in 0..rng.random_range(1..30) {
+            let stream = &streams[rng.random_range(0..n_streams)];
+            if rng.random_bool(waiting) {
+                match (rng.random_range(0..8), events.len()) {
+                    (0..3, _) => events.push((stream.record().unwrap(), order.record(stream.id()))),
+                    (3..6, 1..) => {
+                        let (event, number) = &events[events.len() - 1 - rng.random_range(0..events.len().min(3))];
+                        stream.wait_for(&**event).unwrap();
+                        order.stream_wait(stream.id(), *number);
+                    }
+                    (6, 1..) => {
+                        let (event, number) = &events[rng.random_range(0..events.len())];
+                        event.wait().unwrap();
+                        order.host_wait(*number);
+                    }
+                    (7, _) => {
+                        stream.synchronize().unwrap();
+                        order.synchronize(stream.id());
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            let touches = touches(&mut rng, n_cells);
+            if rng.random_bool(0.2) {
+                drop(gpus[0].checker().host_access("host", &touches));
+                order.host_access(&touches);
+            } else {
+                SimulatedStream::of(&**stream).unwrap().launch_on("launch", &touches, || {}).unwrap();
+                order.launch(stream.id(), &touches);
+            }
+        }
+        let (found, unordered) = (gpus[0].checker().violations(), order.unordered());
+        assert_eq!(found.is_empty(), unordered.is_empty(), "seed {seed}: {found:?} against {unordered:?}");
+        if found.is_empty() { n_clean += 1 } else { n_found += 1 }
+    }
+    assert!(n_clean > 50 && n_found > 50, "one-sided: {n_clean} clean, {n_found} not");
+}
+
+#[test]
+fn a_message_names_both_sides() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let streams = [(); 2].map(|()| gpu.create_stream(StreamUse::Compute).unwrap());
+    SimulatedStream::of(&*streams[0]).unwrap().launch_on("fill", &[Touch::write(0..64)], || {}).unwrap();
+    SimulatedStream::of(&*streams[1]).unwrap().launch_on("sum", &[Touch::read(32..96)], || {}).unwrap();
+    let found = gpu.checker().violations();
+    assert_eq!(
+        found[0].to_string(),
+        "`sum` on stream 1 of gpu(0) reads 32..96, and nothing makes it wait for: `fill` on stream 0 of gpu(0) writes 0..64"
+    );
+    assert_eq!(found.len(), 1);
+}
+
+/// While the host is at it, neither a launch nor another thread may interfere.
+#[test]
+fn host_accesses_last() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let stream = gpu.create_stream(StreamUse::Compute).unwrap();
+    let stream = SimulatedStream::of(&*stream).unwrap();
+    let reading = gpu.checker().host_access("print", &[Touch::read_cell(1), Touch::write_cell(2), Touch::read_cell(2)]);
+    stream.launch_on("use", &[Touch::read_cell(1)], || {}).unwrap();
+    gpu.checker().assert_clean();
+    stream.launch_on("change", &[Touch::write_cell(1)], || {}).unwrap();
+    assert_eq!(gpu.checker().violations().len(), 1);
+    drop(gpu.checker().host_access("other thread", &[Touch::read_cell(2)]));
+    assert_eq!(gpu.checker().violations().len(), 2);
+    drop(reading);
+    stream.launch_on("later", &[Touch::write_cell(2)], || {}).unwrap();
+    assert_eq!(gpu.checker().violations().len(), 2);
+}
+
+/// What a finished event tells counts; what an unfinished one does not tell, does not.
+#[test]
+fn a_finished_event_orders() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let streams = [(); 2].map(|()| gpu.create_stream(StreamUse::Compute).unwrap());
+    let launch = |i: usize| {
+        SimulatedStream::of(&*streams[i]).unwrap().launch_on("write", &[Touch::write_cell(0)], || {}).unwrap();
+    };
+    launch(0);
+    let event = streams[0].record().unwrap();
+    while !event.is_finished() {
+        std::thread::yield_now();
+    }
+    launch(1);
+    gpu.checker().assert_clean();
+
+    let hold = gpu.hold();
+    let event = streams[1].record().unwrap();
+    assert!(!event.is_finished());
+    launch(0);
+    assert_eq!(gpu.checker().violations().len(), 1);
+    drop(hold);
+}

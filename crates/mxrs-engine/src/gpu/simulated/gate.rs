@@ -1,0 +1,102 @@
+//! Holding work back: one launch, or a whole device.
+
+use mxrs_sync::{Condvar, Mutex};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A closure made by a gate waits until the gate is opened; those waiting are counted. Dropping the gate opens it, so that
+/// a test which fails leaves no thread behind.
+#[derive(Debug, Default)]
+pub struct Gate(Arc<(Mutex<Visitors>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct Visitors {
+    n_came: usize,
+    is_open: bool,
+}
+
+impl Gate {
+    /// A closed one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A body for a launch, or part of one.
+    pub fn body(&self) -> impl FnOnce() + Send + 'static {
+        let gate = Arc::clone(&self.0);
+        move || {
+            let (visitors, changed) = &*gate;
+            let mut visitors = visitors.lock();
+            visitors.n_came += 1;
+            changed.notify_all();
+            while !visitors.is_open {
+                visitors = changed.wait(visitors);
+            }
+        }
+    }
+
+    /// Waits until `n` bodies have come; how many have, after ten seconds, if fewer come.
+    pub fn wait_for(&self, n: usize) -> usize {
+        let (visitors, changed) = &*self.0;
+        let until = Instant::now() + Duration::from_secs(10);
+        let mut visitors = visitors.lock();
+        while visitors.n_came < n && Instant::now() < until {
+            visitors = changed.wait_for(visitors, Duration::from_millis(50)).0;
+        }
+        visitors.n_came
+    }
+
+    /// Lets all go on, those that come later too.
+    pub fn open(&self) {
+        self.0.0.lock().is_open = true;
+        self.0.1.notify_all();
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.open();
+    }
+}
+
+/// Keeps a device's streams from starting anything, until dropped; made by [`super::SimulatedGpu::hold`].
+#[derive(Debug)]
+#[must_use = "dropped at once, it holds nothing"]
+pub struct Hold(Arc<Holds>);
+
+impl Hold {
+    pub(super) fn new(holds: &Arc<Holds>) -> Self {
+        holds.n_holds.lock().0 += 1;
+        Self(Arc::clone(holds))
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.n_holds.lock().0 -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+/// How many [`Hold`]s there are; and whether they count any more.
+#[derive(Debug, Default)]
+pub(super) struct Holds {
+    n_holds: Mutex<(usize, bool)>,
+    changed: Condvar,
+}
+
+impl Holds {
+    /// Waits until there is none.
+    pub(super) fn pass(&self) {
+        let mut n_holds = self.n_holds.lock();
+        while n_holds.0 > 0 && !n_holds.1 {
+            n_holds = self.changed.wait(n_holds);
+        }
+    }
+
+    /// From now on none counts.
+    pub(super) fn abolish(&self) {
+        self.n_holds.lock().1 = true;
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,188 @@
+//! What a simulated GPU was asked to do, and what it is to refuse.
+
+use super::super::device::StreamUse;
+use mxrs_sync::Mutex;
+use mxrs_types::StreamId;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// Names an event of a simulated GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EventId {
+    /// The stream it was recorded on.
+    pub stream: StreamId,
+    /// Its number among the events of that stream, from 1.
+    pub place: u64,
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "event {} of {}", self.place, self.stream)
+    }
+}
+
+/// One call that a [`super::SimulatedGpu`] or one of its streams or events got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SimulatedGpuCall {
+    /// A request for a stream.
+    CreateStream {
+        /// The new stream, or `None` if it was refused.
+        stream: Option<StreamId>,
+        /// What for.
+        stream_use: StreamUse,
+    },
+    /// Work was enqueued.
+    Launch {
+        /// Where.
+        stream: StreamId,
+        /// What the launcher calls it.
+        name: Arc<str>,
+    },
+    /// An event was enqueued.
+    Record(EventId),
+    /// A stream was told to wait.
+    StreamWait {
+        /// Which.
+        stream: StreamId,
+        /// For what.
+        event: EventId,
+    },
+    /// A thread of the host waited for a stream.
+    Synchronize(StreamId),
+    /// A thread of the host waited for an event that was not finished yet.
+    EventWait(EventId),
+    /// The engine is gone.
+    Close,
+}
+
+/// What a [`super::SimulatedGpu`] counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SimulatedGpuCounters {
+    /// Streams made.
+    pub streams: u64,
+    /// Launches enqueued.
+    pub launches: u64,
+    /// Launches that ran or failed.
+    pub executed: u64,
+    /// Launches that did not run because something before them had failed.
+    pub skipped: u64,
+    /// Launches that failed.
+    pub failed: u64,
+    /// Events recorded.
+    pub records: u64,
+    /// Times a stream was told to wait for an event.
+    pub stream_waits: u64,
+    /// Times a thread of the host waited for a stream.
+    pub synchronizations: u64,
+    /// Times a thread of the host waited for an event that was not finished yet.
+    pub event_waits: u64,
+    /// Most launches that ran at the same time.
+    pub peak_running: usize,
+}
+
+#[derive(Default)]
+pub(super) struct Log(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    calls: Vec<SimulatedGpuCall>,
+    counters: SimulatedGpuCounters,
+    n_stream_requests: u64,
+    n_record_requests: u64,
+    failing_launches: BTreeSet<u64>,
+    failing_streams: BTreeSet<u64>,
+    failing_records: BTreeSet<u64>,
+}
+
+impl Log {
+    pub(super) fn fail_launch(&self, nth: u64) {
+        self.0.lock().failing_launches.insert(nth);
+    }
+
+    pub(super) fn fail_create_stream(&self, nth: u64) {
+        self.0.lock().failing_streams.insert(nth);
+    }
+
+    pub(super) fn fail_record(&self, nth: u64) {
+        self.0.lock().failing_records.insert(nth);
+    }
+
+    pub(super) fn calls(&self) -> Vec<SimulatedGpuCall> {
+        self.0.lock().calls.clone()
+    }
+
+    pub(super) fn counters(&self) -> SimulatedGpuCounters {
+        self.0.lock().counters
+    }
+
+    pub(super) fn create_stream(&self, stream: StreamId, stream_use: StreamUse) -> Result<(), String> {
+        let mut state = self.0.lock();
+        state.n_stream_requests += 1;
+        let nth = state.n_stream_requests;
+        let refused = state.failing_streams.contains(&nth);
+        state.counters.streams += u64::from(!refused);
+        state.calls.push(SimulatedGpuCall::CreateStream { stream: (!refused).then_some(stream), stream_use });
+        if refused { Err(format!("request {nth} for a stream is refused")) } else { Ok(()) }
+    }
+
+    /// The number of the launch, from 1, and whether it is to fail.
+    pub(super) fn launch(&self, stream: StreamId, name: &Arc<str>) -> (u64, bool) {
+        let mut state = self.0.lock();
+        state.counters.launches += 1;
+        state.calls.push(SimulatedGpuCall::Launch { stream, name: Arc::clone(name) });
+        let number = state.counters.launches;
+        (number, state.failing_launches.contains(&number))
+    }
+
+    pub(super) fn record(&self, event: EventId) -> Result<(), String> {
+        let mut state = self.0.lock();
+        state.n_record_requests += 1;
+        let nth = state.n_record_requests;
+        if state.failing_records.contains(&nth) {
+            return Err(format!("request {nth} for an event is refused"));
+        }
+        state.counters.records += 1;
+        state.calls.push(SimulatedGpuCall::Record(event));
+        Ok(())
+    }
+
+    pub(super) fn stream_wait(&self, stream: StreamId, event: EventId) {
+        let mut state = self.0.lock();
+        state.counters.stream_waits += 1;
+        state.calls.push(SimulatedGpuCall::StreamWait { stream, event });
+    }
+
+    pub(super) fn synchronize(&self, stream: StreamId) {
+        let mut state = self.0.lock();
+        state.counters.synchronizations += 1;
+        state.calls.push(SimulatedGpuCall::Synchronize(stream));
+    }
+
+    pub(super) fn event_wait(&self, event: EventId) {
+        let mut state = self.0.lock();
+        state.counters.event_waits += 1;
+        state.calls.push(SimulatedGpuCall::EventWait(event));
+    }
+
+    pub(super) fn close(&self) {
+        self.0.lock().calls.push(SimulatedGpuCall::Close);
+    }
+
+    pub(super) fn note_running(&self, running: usize) {
+        let peak = &mut self.0.lock().counters.peak_running;
+        *peak = running.max(*peak);
+    }
+
+    pub(super) fn finish_launch(&self, failed: bool) {
+        let counters = &mut self.0.lock().counters;
+        counters.executed += 1;
+        counters.failed += u64::from(failed);
+    }
+
+    pub(super) fn skip_launch(&self) {
+        self.0.lock().counters.skipped += 1;
+    }
+}

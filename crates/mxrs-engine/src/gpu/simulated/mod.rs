@@ -1,0 +1,227 @@
+//! A GPU that exists only in tests: streams that run closures in the background, in order, and a checker of that order.
+//!
+//! - [`SimulatedStream::launch`] enqueues a closure; a thread per stream runs them. [`SimulatedGpu::latency`] slows them
+//!   down, a [`Gate`] or [`SimulatedGpu::hold`] keeps them back.
+//! - [`SimulatedGpu::fail_launch`] makes a launch fail as kernels do: later, where somebody waits.
+//! - [`SimulatedGpu::calls`] and [`SimulatedGpu::counters`] tell what was asked of the device.
+//! - [`Checker`] compares what launches and the host touch with the order that events and waits give.
+
+pub(crate) mod checker;
+mod clock;
+mod event;
+mod gate;
+mod lane;
+mod log;
+mod stream;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub use checker::{Checker, HostAccess, Site, Touch, Violation};
+pub use event::SimulatedEvent;
+pub use gate::{Gate, Hold};
+pub use log::{EventId, SimulatedGpuCall, SimulatedGpuCounters};
+pub use stream::SimulatedStream;
+
+use super::device::{GpuDevice, StreamUse};
+use gate::Holds;
+use lane::Lane;
+use log::Log;
+use mxrs_sync::atomic::{AtomicUsize, Ordering};
+use mxrs_sync::{Mutex, thread};
+use mxrs_types::{Device, DeviceStream, Error, ErrorKind, Result, StreamId};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A simulated GPU. Its drop lets go of all that was held back, runs what is enqueued, and ends its threads; streams that
+/// are still around then refuse work.
+///
+/// ```
+/// use mxrs_engine::gpu::{GpuDevice, SimulatedGpu, SimulatedStream, StreamUse, Touch};
+/// use mxrs_types::Device;
+///
+/// let gpu = SimulatedGpu::new(Device::gpu(0));
+/// let (a, b) = (gpu.create_stream(StreamUse::Compute)?, gpu.create_stream(StreamUse::Compute)?);
+/// SimulatedStream::of(&*a)?.launch_on("fill", &[Touch::write_cell(7)], || {})?;
+/// SimulatedStream::of(&*b)?.launch_on("sum", &[Touch::read_cell(7)], || {})?;
+/// assert_eq!(gpu.checker().violations().len(), 1, "nothing makes `sum` wait for `fill`");
+/// # Ok::<(), mxrs_types::Error>(())
+/// ```
+pub struct SimulatedGpu {
+    latency: Duration,
+    shared: Arc<Shared>,
+}
+
+/// What streams and their threads share.
+struct Shared {
+    device: Device,
+    checker: Arc<Checker>,
+    log: Log,
+    holds: Arc<Holds>,
+    running: AtomicUsize,
+    lanes: Mutex<Lanes>,
+}
+
+/// The queues and threads of all streams made so far.
+#[derive(Default)]
+struct Lanes {
+    is_closed: bool,
+    all: Vec<Arc<Lane>>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl SimulatedGpu {
+    /// A device with a checker of its own.
+    pub fn new(device: Device) -> Arc<Self> {
+        Self::build(device, Duration::ZERO, Checker::new())
+    }
+
+    /// A device each of whose launches takes at least this long.
+    pub fn with_latency(device: Device, latency: Duration) -> Arc<Self> {
+        Self::build(device, latency, Checker::new())
+    }
+
+    /// A second device of the same machine: streams of both may wait for each other's events, and one checker sees both.
+    pub fn beside(&self, device: Device) -> Arc<Self> {
+        Self::build(device, self.latency, Arc::clone(&self.shared.checker))
+    }
+
+    fn build(device: Device, latency: Duration, checker: Arc<Checker>) -> Arc<Self> {
+        let shared = Shared {
+            device,
+            checker,
+            log: Log::default(),
+            holds: Arc::default(),
+            running: AtomicUsize::new(0),
+            lanes: Mutex::default(),
+        };
+        Arc::new(Self { latency, shared: Arc::new(shared) })
+    }
+
+    /// What checks the order of accesses.
+    pub fn checker(&self) -> &Arc<Checker> {
+        &self.shared.checker
+    }
+
+    /// Keeps every stream from starting anything further, until the guard is dropped. Waiting on the host meanwhile is an
+    /// error, after half a minute.
+    pub fn hold(&self) -> Hold {
+        Hold::new(&self.shared.holds)
+    }
+
+    /// Makes the `nth` launch fail, counted from 1 over all streams. Its closure does not run, nor does anything that comes
+    /// after it in order, in its stream or one that waits for it; events after it and [`DeviceStream::synchronize`] report
+    /// it. Work enqueued on a stream after it was synchronised runs again. (A real device would stay broken.)
+    pub fn fail_launch(&self, nth: u64) {
+        self.shared.log.fail_launch(nth);
+    }
+
+    /// Refuses the `nth` request for a stream, counted from 1.
+    pub fn fail_create_stream(&self, nth: u64) {
+        self.shared.log.fail_create_stream(nth);
+    }
+
+    /// Refuses the `nth` request for an event, counted from 1.
+    pub fn fail_record(&self, nth: u64) {
+        self.shared.log.fail_record(nth);
+    }
+
+    /// All calls so far, in order.
+    pub fn calls(&self) -> Vec<SimulatedGpuCall> {
+        self.shared.log.calls()
+    }
+
+    /// The counters now.
+    pub fn counters(&self) -> SimulatedGpuCounters {
+        self.shared.log.counters()
+    }
+
+    /// The streams made so far, dropped ones included.
+    pub fn streams(&self) -> Vec<(StreamId, StreamUse)> {
+        let made = |call| match call {
+            SimulatedGpuCall::CreateStream { stream: Some(stream), stream_use } => Some((stream, stream_use)),
+            _ => None,
+        };
+        self.calls().into_iter().filter_map(made).collect()
+    }
+}
+
+impl GpuDevice for SimulatedGpu {
+    fn device(&self) -> Device {
+        self.shared.device
+    }
+
+    fn create_stream(&self, stream_use: StreamUse) -> Result<Arc<dyn DeviceStream>> {
+        let mut lanes = self.shared.lanes.lock();
+        if lanes.is_closed {
+            return Err(closed(self.shared.device));
+        }
+        let id = StreamId { device: self.shared.device, number: u32::try_from(lanes.all.len()).unwrap_or(u32::MAX) };
+        if let Err(error) = self.shared.log.create_stream(id, stream_use) {
+            return Err(failure(error));
+        }
+        let lane = Arc::new(Lane::default());
+        let (thread_lane, shared, latency) = (Arc::clone(&lane), Arc::clone(&self.shared), self.latency);
+        let name = format!("simulated-{}-{}", self.shared.device, id.number);
+        let thread = thread::Builder::new().name(name).spawn(move || thread_lane.serve(id, &shared, latency));
+        lanes.threads.push(thread.map_err(|e| failure(format!("cannot start the thread of {id}: {e}")))?);
+        lanes.all.push(Arc::clone(&lane));
+        Ok(Arc::new(SimulatedStream::new(id, stream_use, lane, Arc::clone(&self.shared))))
+    }
+
+    fn close(&self) {
+        self.shared.log.close();
+    }
+}
+
+impl Drop for SimulatedGpu {
+    fn drop(&mut self) {
+        let closed = Lanes { is_closed: true, ..Lanes::default() };
+        let mut lanes = std::mem::replace(&mut *self.shared.lanes.lock(), closed);
+        self.shared.holds.abolish();
+        for lane in &lanes.all {
+            lane.close();
+        }
+        if std::thread::panicking() {
+            // A failed test may have left work waiting for what will not happen any more.
+            return;
+        }
+        for thread in lanes.threads.drain(..) {
+            // A closure may own the device and so end it here, on a stream's own thread.
+            if thread.thread().id() != thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for SimulatedGpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SimulatedGpu").field("device", &self.shared.device).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Counts a launch in, for as long as the guard lives.
+    fn run(&self) -> Running<'_> {
+        self.log.note_running(self.running.fetch_add(1, Ordering::SeqCst) + 1);
+        Running(self)
+    }
+}
+
+struct Running<'s>(&'s Shared);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn failure(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Backend { backend: "simulated GPU", message: message.into() })
+}
+
+fn closed(device: Device) -> Error {
+    failure(format!("{device} is gone"))
+}

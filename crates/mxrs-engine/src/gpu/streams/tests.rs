@@ -1,0 +1,226 @@
+//! D2, D3 and D58 of the environment's list, as far as streams go: who owns which, and when they are made.
+
+use super::super::{GpuSync, Gpus, SimulatedGpu, SimulatedGpuCall, SimulatedStream, TaskStreams, Touch, VarEvents};
+use super::*;
+use mxrs_types::{Device, DeviceStream, StreamId};
+use std::collections::BTreeSet;
+
+const LAYOUT: StreamLayout = StreamLayout { workers: 3, copy_workers: 2, with_aux: false };
+
+fn streams(gpu: &Arc<SimulatedGpu>, layout: StreamLayout) -> GpuStreams {
+    GpuStreams::new(Arc::clone(gpu) as Arc<dyn GpuDevice>, layout)
+}
+
+fn main_of(streams: &GpuStreams, seat: Seat) -> StreamId {
+    streams.of(seat).unwrap().main.id()
+}
+
+#[test]
+fn each_worker_owns_a_stream_made_at_its_first_task() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let streams = streams(&gpu, LAYOUT);
+    assert_eq!(gpu.counters().streams, 0);
+    let seats = [Seat::Worker(2), Seat::Worker(0), Seat::Prioritised(2), Seat::Copy(0), Seat::Copy(1)];
+    let ids: Vec<_> = seats.iter().map(|&seat| main_of(&streams, seat)).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), seats.len());
+    for (&seat, &id) in seats.iter().zip(&ids) {
+        assert_eq!(main_of(&streams, seat), id, "the same again");
+        assert!(streams.of(seat).unwrap().aux.is_none());
+    }
+    use StreamUse::{Compute, Copy, Prioritised};
+    let uses: Vec<_> = gpu.streams().into_iter().map(|(_, stream_use)| stream_use).collect();
+    assert_eq!(uses, [Compute, Compute, Prioritised, Copy, Copy]);
+    for seat in [Seat::Worker(3), Seat::Prioritised(3), Seat::Copy(2)] {
+        assert!(streams.of(seat).is_err(), "{seat:?} is not in the layout");
+    }
+}
+
+#[test]
+fn the_pooled_engine_takes_sixteen_in_turn_and_one_for_copies() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let streams = streams(&gpu, LAYOUT);
+    let round: Vec<_> = (0..16).map(|_| main_of(&streams, Seat::Shared)).collect();
+    assert_eq!(round.iter().collect::<BTreeSet<_>>().len(), 16);
+    let again: Vec<_> = (0..16).map(|_| main_of(&streams, Seat::Shared)).collect();
+    assert_eq!(round, again);
+    let copy = main_of(&streams, Seat::SharedCopy);
+    assert_eq!(main_of(&streams, Seat::SharedCopy), copy);
+    assert!(!round.contains(&copy));
+    assert_eq!(gpu.streams()[16], (copy, StreamUse::Copy));
+}
+
+#[test]
+fn a_pushing_thread_keeps_its_stream() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let streams = Arc::new(streams(&gpu, LAYOUT));
+    let mine = main_of(&streams, Seat::Pusher);
+    assert_eq!(main_of(&streams, Seat::Pusher), mine);
+    let all: BTreeSet<_> = (0..40)
+        .map(|_| {
+            let streams = Arc::clone(&streams);
+            std::thread::spawn(move || main_of(&streams, Seat::Pusher)).join().unwrap()
+        })
+        .collect();
+    assert_eq!(all.len(), 16, "forty threads share sixteen");
+}
+
+#[test]
+fn d58_compute_workers_own_two_streams_and_copy_workers_one() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let streams = streams(&gpu, StreamLayout { with_aux: true, ..LAYOUT });
+    for (seat, has_aux) in [
+        (Seat::Worker(0), true),
+        (Seat::Prioritised(0), true),
+        (Seat::Shared, true),
+        (Seat::Pusher, true),
+        (Seat::Copy(0), false),
+        (Seat::SharedCopy, false),
+    ] {
+        let streams = streams.of(seat).unwrap();
+        assert_eq!(streams.aux.as_ref().map(|aux| aux.id() != streams.main.id()), has_aux.then_some(true), "{seat:?}");
+    }
+    let n_aux = gpu.streams().iter().filter(|(_, stream_use)| *stream_use == StreamUse::Auxiliary).count();
+    assert_eq!((n_aux, gpu.streams().len()), (4, 10));
+}
+
+#[test]
+fn threads_that_come_at_once_get_one_stream() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let streams = streams(&gpu, LAYOUT);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| main_of(&streams, Seat::SharedCopy));
+        }
+    });
+    assert_eq!(gpu.counters().streams, 1);
+}
+
+#[test]
+fn a_refused_stream_is_an_error_now_and_asked_for_again_later() {
+    let gpu = SimulatedGpu::new(Device::gpu(2));
+    gpu.fail_create_stream(1);
+    gpu.fail_create_stream(3);
+    let streams = streams(&gpu, StreamLayout { with_aux: true, ..LAYOUT });
+    let text = streams.of(Seat::Worker(0)).unwrap_err().to_string();
+    assert_eq!(text, "simulated GPU: request 1 for a stream is refused\n  while making a stream of gpu(2)");
+    assert!(streams.of(Seat::Worker(0)).is_err(), "the auxiliary stream is refused");
+    assert!(streams.of(Seat::Worker(0)).is_ok());
+}
+
+#[test]
+fn the_end_empties_the_streams_and_closes_the_device() {
+    let gpu = SimulatedGpu::with_latency(Device::gpu(0), std::time::Duration::from_millis(3));
+    let streams = streams(&gpu, LAYOUT);
+    let main = Arc::clone(&streams.of(Seat::Worker(0)).unwrap().main);
+    SimulatedStream::of(&*main).unwrap().launch("late", || {}).unwrap();
+    drop(streams);
+    assert_eq!(gpu.counters().executed, 1);
+    assert_eq!(gpu.calls().last(), Some(&SimulatedGpuCall::Close));
+}
+
+#[test]
+fn gpus_are_found_by_device_and_others_are_explained() {
+    let gpus: Vec<_> = [4, 1].map(|id| SimulatedGpu::new(Device::gpu(id)) as Arc<dyn GpuDevice>).into();
+    let none = Gpus::new(vec![], LAYOUT).unwrap().get(Device::gpu(0)).unwrap_err().to_string();
+    assert!(none.contains("device gpu(0)") && none.contains("use cpu(0)"), "{none}");
+    assert!(Gpus::new(vec![Arc::clone(&gpus[0]), Arc::clone(&gpus[0])], LAYOUT).is_err());
+    assert!(Gpus::new(vec![SimulatedGpu::new(Device::cpu(0))], LAYOUT).is_err());
+    let both = Gpus::new(gpus, LAYOUT).unwrap();
+    assert_eq!(both.get(Device::gpu(1)).unwrap().device().device(), Device::gpu(1));
+    let other = both.get(Device::gpu(0)).unwrap_err().to_string();
+    assert!(other.contains("the engine has gpu(4), gpu(1)"), "{other}");
+}
+
+fn launch(stream: &Arc<dyn DeviceStream>, touch: Touch) {
+    SimulatedStream::of(&**stream).unwrap().launch_on("k", &[touch], || {}).unwrap();
+}
+
+/// D58: work of the two streams inside a scope runs at once; what came before and what comes after is ordered by events.
+#[test]
+fn d58_a_scope_orders_the_auxiliary_stream() {
+    for with_aux in [true, false] {
+        let gpu = SimulatedGpu::new(Device::gpu(0));
+        let all = streams(&gpu, StreamLayout { with_aux, ..LAYOUT });
+        let streams = all.of(Seat::Worker(0)).unwrap();
+        let hold = gpu.hold();
+        for _ in 0..3 {
+            launch(&streams.main, Touch::write(0..3));
+            let scope = streams.aux_scope(|aux| {
+                assert_eq!(aux.id() != streams.main.id(), with_aux);
+                launch(aux, Touch::write_cell(0));
+                launch(&streams.main, Touch::write_cell(1));
+                Ok(())
+            });
+            scope.unwrap();
+            launch(&streams.main, Touch::write(0..3));
+        }
+        gpu.checker().assert_clean();
+        assert_eq!(gpu.counters().stream_waits, if with_aux { 6 } else { 0 });
+        assert_eq!((gpu.counters().synchronizations, gpu.counters().event_waits), (0, 0));
+        // The same cell on both streams inside the scope is a mistake of the body.
+        let scope = streams.aux_scope(|aux| {
+            launch(aux, Touch::write_cell(0));
+            launch(&streams.main, Touch::write_cell(0));
+            Err::<(), _>(Error::invalid("body", "failed", "success"))
+        });
+        assert!(scope.is_err());
+        assert_eq!(gpu.checker().violations().len(), usize::from(with_aux));
+        launch(&streams.main, Touch::write_cell(0));
+        assert_eq!(gpu.checker().violations().len(), usize::from(with_aux), "a failed scope orders too");
+        drop(hold);
+        streams.synchronize().unwrap();
+    }
+}
+
+/// A task's event stands for what it enqueued on either stream.
+#[test]
+fn a_task_is_marked_at_the_end_of_both_streams() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let streams = streams(&gpu, StreamLayout { with_aux: true, ..LAYOUT });
+    let hold = gpu.hold();
+    let mut var = VarEvents::new();
+    for round in 0..6 {
+        let task = TaskStreams::new(streams.of(Seat::Worker(round % 3)).unwrap());
+        let mut waits = task.waits();
+        var.before(true, &mut waits);
+        task.start(&waits).unwrap();
+        // On main, then beside it, and never met again by the body.
+        launch(task.main(), Touch::write(0..2));
+        launch(task.aux().unwrap().unwrap(), Touch::write_cell(0));
+        assert!(task.aux().unwrap().is_some());
+        launch(task.main(), Touch::write_cell(1));
+        let event = task.finish(GpuSync::Event).unwrap().expect("an event");
+        var.after(&event, true);
+    }
+    gpu.checker().assert_clean();
+    assert_eq!(gpu.counters().synchronizations + gpu.counters().event_waits, 0);
+    drop(hold);
+}
+
+#[test]
+fn host_mode_waits_for_both_streams_and_tells_their_failure() {
+    let gpu = SimulatedGpu::with_latency(Device::gpu(0), std::time::Duration::from_millis(2));
+    let streams = streams(&gpu, StreamLayout { with_aux: true, ..LAYOUT });
+    gpu.fail_launch(3);
+    for is_told in [false, true, false] {
+        let task = TaskStreams::new(streams.of(Seat::Worker(0)).unwrap());
+        launch(task.main(), Touch::write_cell(0));
+        launch(task.aux().unwrap().unwrap(), Touch::write_cell(0));
+        assert_eq!(task.finish(GpuSync::Host).is_err(), is_told);
+        drop(gpu.checker().host_access("look", &[Touch::read_cell(0)]));
+    }
+    gpu.checker().assert_clean();
+}
+
+/// If the device gives no event, the task's work is over when the task fails.
+#[test]
+fn without_an_event_the_host_waits() {
+    let gpu = SimulatedGpu::with_latency(Device::gpu(0), std::time::Duration::from_millis(2));
+    let streams = streams(&gpu, LAYOUT);
+    gpu.fail_record(1);
+    let task = TaskStreams::new(streams.of(Seat::Worker(0)).unwrap());
+    launch(task.main(), Touch::write_cell(0));
+    assert!(task.finish(GpuSync::Event).is_err());
+    drop(gpu.checker().host_access("look", &[Touch::read_cell(0)]));
+    gpu.checker().assert_clean();
+}

@@ -1,0 +1,297 @@
+//! Which events are named, and that they are enough, and that none of them is too much.
+
+use super::super::device::{GpuDevice, StreamUse};
+use super::super::simulated::checker::tests::Order;
+use super::super::simulated::{SimulatedGpu, SimulatedStream, Touch};
+use super::*;
+use mxrs_types::{Device, Result, StreamId};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An event without a device.
+#[derive(Debug)]
+pub(crate) struct Fake(StreamId, u64);
+
+impl Fake {
+    pub(crate) fn event(device: Device, number: u32, place: u64) -> Arc<dyn DeviceEvent> {
+        Arc::new(Self(StreamId { device, number }, place))
+    }
+}
+
+impl DeviceEvent for Fake {
+    fn stream(&self) -> StreamId {
+        self.0
+    }
+
+    fn place(&self) -> u64 {
+        self.1
+    }
+
+    fn is_finished(&self) -> bool {
+        true
+    }
+
+    fn wait(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn fake(stream: u32, place: u64) -> Arc<dyn DeviceEvent> {
+    Fake::event(Device::gpu(0), stream, place)
+}
+
+fn named(events: &VarEvents, own: Option<u32>, write: bool) -> Vec<(u32, u64)> {
+    let mut waits = match own {
+        Some(number) => Waits::of_stream(StreamId { device: Device::gpu(0), number }),
+        None => Waits::of_host(),
+    };
+    events.before(write, &mut waits);
+    let mut named: Vec<_> = waits.events().map(|e| (e.stream().number, e.place())).collect();
+    named.sort_unstable();
+    named
+}
+
+#[test]
+fn one_word_and_nothing_behind_it() {
+    assert_eq!(size_of::<VarEvents>(), size_of::<usize>());
+    let mut events = VarEvents::new();
+    events.after_host(true);
+    events.forget(&Waits::of_host());
+    assert!(events.0.is_none() && events.is_empty() && events.drain().is_empty());
+}
+
+#[test]
+fn reads_wait_for_the_writer_and_writes_for_all() {
+    let mut events = VarEvents::new();
+    events.after(&fake(0, 1), true);
+    events.after(&fake(1, 1), false);
+    events.after(&fake(2, 1), false);
+    events.after(&fake(1, 2), false);
+    assert_eq!(named(&events, None, false), [(0, 1)]);
+    assert_eq!(named(&events, None, true), [(0, 1), (1, 2), (2, 1)], "the latest of each stream");
+    assert_eq!(named(&events, Some(0), false), [], "its own stream is in order anyway");
+    assert_eq!(named(&events, Some(1), true), [(0, 1), (2, 1)]);
+    events.after(&fake(1, 3), true);
+    assert_eq!(named(&events, None, true), [(1, 3)], "a write stands for all before it");
+    events.after_host(false);
+    assert!(!events.is_empty());
+    events.after_host(true);
+    assert!(events.is_empty());
+}
+
+#[test]
+fn of_two_events_of_a_stream_the_later_counts() {
+    let (mut a, mut b) = (VarEvents::new(), VarEvents::new());
+    a.after(&fake(4, 7), true);
+    b.after(&fake(4, 5), true);
+    b.after(&fake(4, 6), false);
+    for (first, second) in [(&a, &b), (&b, &a)] {
+        let mut waits = Waits::of_host();
+        first.before(true, &mut waits);
+        second.before(true, &mut waits);
+        assert_eq!(waits.events().map(|e| e.place()).collect::<Vec<_>>(), [7]);
+    }
+    // Workers that share a stream may come in the other order.
+    let mut shared = VarEvents::new();
+    shared.after(&fake(4, 9), false);
+    shared.after(&fake(4, 8), false);
+    assert_eq!(named(&shared, None, true), [(4, 9)]);
+}
+
+#[test]
+fn what_was_waited_for_is_forgotten_and_the_rest_is_drained() {
+    let mut events = VarEvents::new();
+    events.after(&fake(0, 1), true);
+    let mut waits = Waits::of_host();
+    events.before(true, &mut waits);
+    events.after(&fake(1, 1), false);
+    events.forget(&waits);
+    assert_eq!(named(&events, None, true), [(1, 1)]);
+    events.after(&fake(0, 2), true);
+    events.forget(&waits);
+    events.after(&fake(2, 1), false);
+    let drained: Vec<_> = events.drain().iter().map(|e| (e.stream().number, e.place())).collect();
+    assert_eq!(drained, [(0, 2), (2, 1)]);
+    assert!(events.is_empty());
+}
+
+/// A failed read is no news for a writer of what was read; a failed write is.
+#[test]
+fn failures_of_sources_only() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    gpu.fail_launch(1);
+    let [a, b] = [(); 2].map(|()| gpu.create_stream(StreamUse::Compute).unwrap());
+    SimulatedStream::of(&*a).unwrap().launch("fails", || {}).unwrap();
+    let event = a.record().unwrap();
+    let (mut read, mut written) = (VarEvents::new(), VarEvents::new());
+    read.after(&event, false);
+    written.after(&event, true);
+    for (events, write, is_told) in [(&read, true, false), (&written, true, true), (&written, false, true)] {
+        let mut waits = Waits::of_host();
+        events.before(write, &mut waits);
+        assert_eq!(waits.wait().is_err(), is_told);
+        let mut waits = Waits::of_stream(b.id());
+        events.before(write, &mut waits);
+        assert_eq!(waits.place(&*b).is_err(), is_told, "it is known by now");
+    }
+    assert_eq!(gpu.counters().stream_waits, 0, "nothing to wait for any more");
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    /// Which stream; `None` for the host.
+    stream: Option<usize>,
+    reads: BTreeSet<usize>,
+    writes: BTreeSet<usize>,
+}
+
+fn program(rng: &mut ChaCha8Rng, n_streams: usize, n_vars: usize, with_host: bool) -> Vec<Step> {
+    let n_steps = rng.random_range(2..40);
+    let mut step = || {
+        let mut pick = |most: usize| -> BTreeSet<usize> {
+            (0..rng.random_range(0..=most)).map(|_| rng.random_range(0..n_vars)).collect()
+        };
+        let writes = pick(2);
+        let reads = &pick(3) - &writes;
+        let on_host = with_host && rng.random_bool(0.2);
+        Step { stream: (!on_host).then(|| rng.random_range(0..n_streams)), reads, writes }
+    };
+    (0..n_steps).map(|_| step()).collect()
+}
+
+/// What step `number` stores in variable `var`, given what it read.
+fn mix(number: usize, var: usize, seen: u64) -> u64 {
+    (seen ^ (number * 64 + var) as u64).wrapping_mul(0x100_0000_01b3).rotate_left(17)
+}
+
+fn compute(number: usize, step: &Step, load: impl Fn(usize) -> u64, store: impl Fn(usize, u64)) {
+    let seen = step.reads.iter().fold(1, |h, &var| mix(number, var, h ^ load(var)));
+    for &var in &step.writes {
+        store(var, mix(number, var, seen ^ load(var)));
+    }
+}
+
+struct Outcome {
+    values: Vec<u64>,
+    n_violations: usize,
+    n_unordered: usize,
+    /// Events that were not finished when a stream asked, per step.
+    n_waits: Vec<usize>,
+}
+
+/// Runs the steps on simulated streams of two devices, each ordered by the events of its variables; but the step and wait
+/// `without` are left out.
+fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Option<(usize, usize)>) -> Outcome {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let other = gpu.beside(Device::gpu(1));
+    let hold = held.then(|| (gpu.hold(), other.hold()));
+    let gpus = [&gpu, &other];
+    let streams: Vec<_> = (0..n_streams).map(|i| gpus[i % 2].create_stream(StreamUse::Compute).unwrap()).collect();
+    let values: Arc<Vec<AtomicU64>> = Arc::new((0..n_vars).map(|_| AtomicU64::new(0)).collect());
+    let mut vars: Vec<VarEvents> = (0..n_vars).map(|_| VarEvents::new()).collect();
+    let mut order = Order::default();
+    let mut numbers = std::collections::BTreeMap::new();
+    let mut n_waits = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        let accesses: Vec<(usize, bool)> =
+            step.reads.iter().map(|&v| (v, false)).chain(step.writes.iter().map(|&v| (v, true))).collect();
+        let touches: Vec<_> =
+            accesses.iter().map(|&(v, write)| Touch { range: v as u64..v as u64 + 1, write }).collect();
+        let body = {
+            let (values, step) = (Arc::clone(&values), step.clone());
+            move || {
+                let load = |var: usize| values[var].load(Ordering::Relaxed);
+                compute(number, &step, load, |var, value| {
+                    std::thread::yield_now();
+                    values[var].store(value, Ordering::Relaxed);
+                });
+            }
+        };
+        let Some(stream) = step.stream.map(|i| &streams[i]) else {
+            let mut waits = Waits::of_host();
+            accesses.iter().for_each(|&(var, write)| vars[var].before(write, &mut waits));
+            waits.wait().unwrap();
+            let access = gpu.checker().host_access(format!("step {number}"), &touches);
+            body();
+            drop(access);
+            accesses.iter().for_each(|&(var, write)| vars[var].after_host(write));
+            continue;
+        };
+        let mut waits = Waits::of_stream(stream.id());
+        accesses.iter().for_each(|&(var, write)| vars[var].before(write, &mut waits));
+        if held {
+            n_waits.push(waits.events().len());
+            for (i, event) in waits.events().enumerate() {
+                if without != Some((number, i)) {
+                    stream.wait_for(&**event).unwrap();
+                    order.stream_wait(stream.id(), numbers[&(event.stream(), event.place())]);
+                }
+            }
+        } else {
+            waits.place(&**stream).unwrap();
+        }
+        let name = format!("step {number}");
+        SimulatedStream::of(&**stream).unwrap().launch_on(name, &touches, body).unwrap();
+        order.launch(stream.id(), &touches);
+        let event = stream.record().unwrap();
+        numbers.insert((event.stream(), event.place()), order.record(stream.id()));
+        accesses.iter().for_each(|&(var, write)| vars[var].after(&event, write));
+    }
+    drop(hold);
+    streams.iter().for_each(|stream| stream.synchronize().unwrap());
+    Outcome {
+        values: values.iter().map(|v| v.load(Ordering::Relaxed)).collect(),
+        n_violations: gpu.checker().violations().len(),
+        // Without the hold, finished events order too, which the graph does not know.
+        n_unordered: if held { order.unordered().len() } else { 0 },
+        n_waits,
+    }
+}
+
+fn serially(steps: &[Step], n_vars: usize) -> Vec<u64> {
+    let values: Vec<_> = (0..n_vars).map(|_| std::cell::Cell::new(0)).collect();
+    for (number, step) in steps.iter().enumerate() {
+        compute(number, step, |var| values[var].get(), |var, value| values[var].set(value));
+    }
+    values.into_iter().map(std::cell::Cell::into_inner).collect()
+}
+
+/// E3 and E4 on devices: every conflicting pair is ordered, and the result is that of the steps one after the other.
+#[test]
+fn e3_e4_random_programs_are_ordered_by_events() {
+    for seed in 0..300 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (n_streams, n_vars) = (rng.random_range(1..=5), rng.random_range(1..=8));
+        let held = rng.random_bool(0.5);
+        let steps = program(&mut rng, n_streams, n_vars, !held);
+        let outcome = run(&steps, n_streams, n_vars, held, None);
+        assert_eq!((outcome.n_violations, outcome.n_unordered), (0, 0), "seed {seed}: {steps:?}");
+        assert_eq!(outcome.values, serially(&steps, n_vars), "seed {seed}: {steps:?}");
+    }
+}
+
+/// Leaving one wait out is found whenever another does not imply it; and that is most of the time.
+#[test]
+fn a_missing_wait_is_found() {
+    let (mut n_needed, mut n_implied) = (0, 0);
+    for seed in 0..40 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (n_streams, n_vars) = (rng.random_range(2..=4), rng.random_range(2..=8));
+        let steps = program(&mut rng, n_streams, n_vars, false);
+        let n_waits = run(&steps, n_streams, n_vars, true, None).n_waits;
+        let all = n_waits.iter().enumerate().flat_map(|(step, &n)| (0..n).map(move |i| (step, i)));
+        for without in all {
+            let outcome = run(&steps, n_streams, n_vars, true, Some(without));
+            assert_eq!(outcome.n_violations > 0, outcome.n_unordered > 0, "seed {seed} without {without:?}: {steps:?}");
+            if outcome.n_violations > 0 { n_needed += 1 } else { n_implied += 1 }
+        }
+    }
+    assert!(n_needed > n_implied, "{n_needed} needed, {n_implied} implied");
+}

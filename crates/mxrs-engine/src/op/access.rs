@@ -1,0 +1,139 @@
+//! The variables of a task: as the caller lists them, and as places in the variables' queues.
+
+use super::Op;
+use crate::failure::Failure;
+use crate::parker::Parker;
+use crate::var::{Var, VarCell};
+use smallvec::SmallVec;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// One variable of a task that is being described: the variable's address, with "writes" in its lowest bit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use<'v> {
+    tagged: NonNull<VarCell>,
+    _borrowed: PhantomData<&'v Var>,
+}
+
+/// The variables of a task that is being described; the usual number fits without an allocation.
+pub(crate) type Uses<'v> = SmallVec<[Use<'v>; 8]>;
+
+impl<'v> Use<'v> {
+    #[inline]
+    pub(crate) fn new(var: &'v Var, write: bool) -> Self {
+        let tagged = var.cell_ptr().map_addr(|address| address | usize::from(write));
+        Self { tagged, _borrowed: PhantomData }
+    }
+
+    /// The same use, for another task.
+    ///
+    /// # Safety
+    /// The variable is kept until that task is appended.
+    pub(crate) unsafe fn of_access(access: &Access) -> Self {
+        let tagged = access.var.map_addr(|address| address | usize::from(access.write));
+        Self { tagged, _borrowed: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn cell(self) -> NonNull<VarCell> {
+        // A cell is aligned to its size, so the address without the tag is not 0.
+        self.tagged.map_addr(|address| std::num::NonZero::new(address.get() & !1).unwrap_or(address))
+    }
+
+    #[inline]
+    pub(crate) fn write(self) -> bool {
+        self.tagged.addr().get() & 1 == 1
+    }
+
+    /// By variable, and a write before a read of the same one.
+    #[inline]
+    fn order(self) -> (u64, bool) {
+        (VarCell::order(self.cell()), !self.write())
+    }
+}
+
+/// Puts uses in the order of locking, each variable once, writing if any of its mentions does (E9).
+#[inline]
+pub(crate) fn normalise(uses: &mut Uses<'_>) {
+    if uses.len() < 2 {
+        return;
+    }
+    uses.sort_unstable_by_key(|u| u.order());
+    uses.dedup_by_key(|u| u.cell());
+}
+
+/// One variable of a pushed task, or of a waiting thread: a link of the variable's queue while it waits there.
+pub(crate) struct Access {
+    var: NonNull<VarCell>,
+    /// The next in the variable's queue; only under the variable's lock.
+    pub(crate) next: Cell<*const Access>,
+    /// The task; null for a waiting thread, whose access is the head of a [`Waiter`].
+    op: *mut Op,
+    pub(crate) write: bool,
+}
+
+impl Access {
+    pub(crate) fn new(var: NonNull<VarCell>, op: *mut Op, write: bool) -> Self {
+        Self { var, next: Cell::new(std::ptr::null()), op, write }
+    }
+
+    #[inline]
+    pub(crate) fn var(&self) -> &VarCell {
+        // SAFETY: a cell lives until it has no handle and no task or thread is granted on or queued for it; an access
+        // exists only from a push, which borrows the handle, to the completion that ends the grant.
+        unsafe { self.var.as_ref() }
+    }
+
+    pub(crate) fn var_ptr(&self) -> NonNull<VarCell> {
+        self.var
+    }
+
+    /// The task it belongs to; `None` for a waiting thread.
+    #[inline]
+    pub(crate) fn task(&self) -> Option<NonNull<Op>> {
+        NonNull::new(self.op)
+    }
+}
+
+/// A thread's place in a variable's queue, on that thread's stack.
+#[repr(C)]
+pub(crate) struct Waiter {
+    access: Access,
+    parker: Cell<Option<Arc<Parker>>>,
+}
+
+impl Waiter {
+    pub(crate) fn new(var: NonNull<VarCell>, write: bool, parker: Arc<Parker>) -> Self {
+        Self { access: Access::new(var, std::ptr::null_mut(), write), parker: Cell::new(Some(parker)) }
+    }
+
+    /// What to put into the queue. The pointer is good for the whole waiter.
+    pub(crate) fn access(this: &Self) -> *const Access {
+        std::ptr::from_ref(this).cast()
+    }
+
+    /// Takes the parker of a thread whose turn has come; after its signal the waiter is gone.
+    ///
+    /// # Safety
+    /// `access` came from [`Waiter::access`], its thread has not been signalled, and the variable's lock is held.
+    pub(crate) unsafe fn take_parker(access: *const Access) -> Option<Arc<Parker>> {
+        // SAFETY: the access is the first field of a `repr(C)` waiter, which lives until its thread is signalled; the
+        // pointer was made from the whole waiter. The lock makes this the only use of the cell.
+        unsafe { (*access.cast::<Self>()).parker.take() }
+    }
+}
+
+/// The first live failure among accesses.
+pub(crate) fn live_failure(accesses: &[Access]) -> Option<Arc<Failure>> {
+    first_failure(accesses, |access| access.var().failure_for(access.write))
+}
+
+/// The first failure that `of` finds: reads before writes, each in ascending id, so that which failure is passed on does
+/// not depend on addresses.
+pub(crate) fn first_failure(accesses: &[Access], of: impl Fn(&Access) -> Option<Arc<Failure>>) -> Option<Arc<Failure>> {
+    let mut order: SmallVec<[&Access; 8]> = accesses.iter().collect();
+    order.sort_unstable_by_key(|a| (a.write, a.var().id()));
+    order.into_iter().find_map(of)
+}

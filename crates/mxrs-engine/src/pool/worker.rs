@@ -1,0 +1,153 @@
+//! The life of a worker.
+
+use super::{Local, Pool, RawTask, SPIN};
+use crate::context::Inside;
+use crate::op::Task;
+use crossbeam_deque::{Steal, Stealer};
+use mxrs_sync::atomic::{Ordering, fence_after_rmw};
+use mxrs_sync::hint;
+use std::time::Instant;
+
+/// Takes a task out of another worker's deque.
+pub(super) fn steal(stealer: &Stealer<RawTask>) -> Option<RawTask> {
+    loop {
+        match stealer.steal() {
+            Steal::Success(task) => return Some(task),
+            Steal::Empty => return None,
+            Steal::Retry => {}
+        }
+    }
+}
+
+impl Pool {
+    pub(super) fn serve(&self, index: usize, runner: &(dyn Fn(Task, usize) -> Option<Task> + Send + Sync)) {
+        let _inside = Inside::enter(self.engine);
+        while let Some(task) = self.next(index) {
+            let mut task = Some(task);
+            while let Some(t) = task {
+                self.enter();
+                let executed = &self.seats[index].executed;
+                executed.store(executed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                task = runner(t, index);
+                if self.size > 1 {
+                    self.running.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn enter(&self) {
+        // A lone worker need not count to one.
+        let running = if self.size > 1 { self.running.fetch_add(1, Ordering::Relaxed) + 1 } else { 1 };
+        if running > self.peak.load(Ordering::Relaxed) {
+            self.peak.fetch_max(running, Ordering::Relaxed);
+        }
+    }
+
+    /// The next task, or `None` when stopping and nothing is left.
+    fn next(&self, index: usize) -> Option<Task> {
+        let mut since = None;
+        loop {
+            if self.paused.load(Ordering::Relaxed) {
+                self.wait_while_paused();
+            }
+            if let Some(task) = self.take(index) {
+                return Some(task);
+            }
+            for _ in 0..16 {
+                hint::spin_loop();
+            }
+            if since.get_or_insert_with(Instant::now).elapsed() < SPIN {
+                continue;
+            }
+            if self.sleep() {
+                return None;
+            }
+        }
+    }
+
+    /// A task from the worker's own lists, the inboxes, the heap or another worker.
+    #[inline]
+    fn take(&self, index: usize) -> Option<Task> {
+        if let Some(heap) = &self.heap {
+            return heap.lock().pop();
+        }
+        // SAFETY: this is the worker of this number, and the borrow ends with this call.
+        let local = unsafe { &mut *self.seats[index].local.get() };
+        self.urgent.take(&mut local.urgent);
+        if let Some(task) = local.urgent.pop() {
+            return Some(task);
+        }
+        match local.deque {
+            None => {
+                if local.list.is_empty() {
+                    self.inbox.take(&mut local.list);
+                }
+                local.list.pop()
+            }
+            Some(_) => self.take_or_steal(local, index),
+        }
+    }
+
+    fn take_or_steal(&self, local: &mut Local, index: usize) -> Option<Task> {
+        let deque = local.deque.as_ref()?;
+        if let Some(RawTask(op)) = deque.pop() {
+            // SAFETY: taken out of the deque, which owned it.
+            return Some(unsafe { Task::from_raw(op) });
+        }
+        self.inbox.take(&mut local.list);
+        if let Some(first) = local.list.pop() {
+            let mut rest = 0;
+            while let Some(task) = local.list.pop() {
+                deque.push(RawTask(task.into_raw()));
+                rest += 1;
+            }
+            if rest > 0 {
+                // They were in nobody's sight for a moment: a worker that fell asleep in it has to look again.
+                mxrs_sync::atomic::fence(Ordering::SeqCst);
+                for _ in 0..rest.min(self.sleepers.load(Ordering::Relaxed)) {
+                    self.wake_one();
+                }
+            }
+            return Some(first);
+        }
+        let others = (1..self.size).map(|step| &self.stealers[(index + step) % self.size]);
+        // SAFETY: as above.
+        others.into_iter().find_map(steal).map(|RawTask(op)| unsafe { Task::from_raw(op) })
+    }
+
+    fn has_tasks(&self) -> bool {
+        match &self.heap {
+            Some(heap) => !heap.lock().is_empty(),
+            None => !self.inbox.is_empty() || !self.urgent.is_empty() || self.stealers.iter().any(|s| !s.is_empty()),
+        }
+    }
+
+    /// Sleeps until there may be a task; true if the worker is to leave.
+    fn sleep(&self) -> bool {
+        let mut park = self.park.lock();
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        fence_after_rmw();
+        // Who leaves a task either sees this sleeper, and then notifies under the lock, or its task is seen here.
+        let mut leave = false;
+        while !self.has_tasks() && !leave && !self.paused.load(Ordering::Relaxed) {
+            leave = self.stopping.load(Ordering::Acquire);
+            if !leave {
+                park = park.wait(&self.wake);
+            }
+        }
+        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+        leave
+    }
+
+    fn wait_while_paused(&self) {
+        let mut park = self.park.lock();
+        *park += 1;
+        self.settled.notify_all();
+        while self.paused.load(Ordering::Relaxed) {
+            park = park.wait(&self.wake);
+        }
+        *park -= 1;
+    }
+}

@@ -1,0 +1,377 @@
+//! The cell behind a variable's handles: one lock, and the states it goes through.
+
+use super::deleted;
+use super::queue::{Freed, WaitFor};
+use crate::failure::Failure;
+use crate::gpu::VarEvents;
+use crate::op::{Access, Op, Waiter, mark};
+use crate::parker::Parker;
+use mxrs_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use mxrs_sync::{Rank, RankedGuard, RankedMutex};
+use mxrs_types::{Error, ErrorKind, Result};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A variable. Aligned to a cache line, which it fills in release builds.
+#[repr(align(64))]
+pub(crate) struct VarCell {
+    pub(super) state: RankedMutex<VarState>,
+    version: AtomicU64,
+    id: u64,
+    engine: u32,
+    /// Handles there are.
+    pub(super) handles: AtomicU32,
+}
+
+pub(super) struct VarState {
+    /// Reads granted, or -1 for a granted write.
+    pub(super) readers: i32,
+    pub(super) deleted: bool,
+    /// The buffer whose collected tasks use it, 0 for none ([`crate::bulk`]).
+    buffered: u16,
+    /// No handle is left; the last use frees the cell.
+    orphan: bool,
+    /// The write that has claimed the variable and waits for its readers.
+    pub(super) claim: *const Access,
+    /// The last of the queue behind a write that runs or has claimed; the last leads to the first.
+    last: *const Access,
+    /// What most variables never have.
+    pub(super) rare: Option<Box<Rare>>,
+}
+
+// SAFETY: the pointers lead to accesses inside tasks that nobody owns while they are queued, or on the stacks of threads
+// that wait; both are used under the lock only.
+unsafe impl Send for VarState {}
+
+/// What a variable carries besides its state.
+#[derive(Default)]
+pub(super) struct Rare {
+    pub(super) failure: Option<Arc<Failure>>,
+    pub(super) events: VarEvents,
+}
+
+/// Result of [`VarCell::attach`].
+#[derive(Debug)]
+pub(crate) enum Attached {
+    /// There is nothing to wait for.
+    Ready(Option<Arc<Failure>>),
+    /// The parker will be signalled.
+    Waiting,
+}
+
+impl VarCell {
+    pub(super) fn new(engine: u32) -> Self {
+        // Not loom's: ids are no part of the protocol, and loom's atomics cannot live in statics.
+        static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+        let (claim, last) = (std::ptr::null(), std::ptr::null());
+        let state = VarState { readers: 0, deleted: false, buffered: 0, orphan: false, claim, last, rare: None };
+        Self {
+            state: RankedMutex::new(Rank::EngineVar, state),
+            version: AtomicU64::new(0),
+            id: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+            engine,
+            handles: AtomicU32::new(1),
+        }
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn check_engine(&self, engine: u32) -> Result<()> {
+        if self.engine == engine { Ok(()) } else { Err(self.foreign()) }
+    }
+
+    #[cold]
+    fn foreign(&self) -> Error {
+        let message = format!("variable {} belongs to another engine; use the engine that made it", self.id);
+        Error::new(ErrorKind::Engine { message })
+    }
+
+    pub(crate) fn buffered_by(&self) -> u16 {
+        self.lock().buffered
+    }
+
+    /// Notes that collected tasks use the variable.
+    ///
+    /// # Errors
+    /// It is deleted.
+    pub(crate) fn set_buffered_by(&self, buffer: u16) -> Result<()> {
+        let mut state = self.lock();
+        if state.deleted {
+            return Err(deleted(self.id, "push"));
+        }
+        state.buffered = buffer;
+        Ok(())
+    }
+
+    pub(crate) fn clear_buffered(&self) {
+        self.lock().buffered = 0;
+    }
+
+    /// What variables are ordered by where several are locked: the address, which is at hand without reading the cell.
+    #[inline]
+    pub(crate) fn order(cell: NonNull<Self>) -> u64 {
+        // Loom repeats a program and needs the same order each time.
+        // SAFETY: the caller has a handle or a use of the variable.
+        if cfg!(loom) { unsafe { cell.as_ref() }.id } else { cell.addr().get() as u64 }
+    }
+
+    /// Locks the cell, in ascending [`VarCell::order`] where several are taken.
+    #[inline]
+    pub(super) fn lock(&self) -> RankedGuard<'_, VarState> {
+        self.state.lock_in_order(Self::order(NonNull::from(self)))
+    }
+
+    pub(crate) fn live_failure(&self) -> Option<Arc<Failure>> {
+        self.lock().failure()
+    }
+
+    /// What keeps a task from running that reads or writes the variable. A failure that was told and sticks is one for
+    /// reads only: a write may replace it.
+    pub(crate) fn failure_for(&self, write: bool) -> Option<Arc<Failure>> {
+        self.lock().failure().filter(|failure| !write || !failure.is_told())
+    }
+
+    /// Lets `f` see and change the events of the variable's past uses.
+    pub(crate) fn with_events<R>(&self, f: impl FnOnce(&mut VarEvents) -> R) -> R {
+        f(&mut self.lock().rare.get_or_insert_default().events)
+    }
+
+    /// `readers`, whether there is a writer, length of the queue.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn look(&self) -> (i32, bool, usize) {
+        let state = self.lock();
+        let mut len = 0;
+        let mut at = state.last;
+        while !at.is_null() {
+            len += 1;
+            // SAFETY: queued accesses are there, under the lock.
+            at = unsafe { (*at).next.get() };
+            if at == state.last {
+                break;
+            }
+        }
+        (state.readers, state.has_writer(), len)
+    }
+
+    /// Notes that the last handle is gone; true if the cell can be freed now.
+    pub(super) fn orphan(&self) -> bool {
+        let mut state = self.lock();
+        state.orphan = true;
+        state.is_free()
+    }
+
+    /// Ends a granted use; true if the cell can be freed now.
+    #[inline]
+    pub(super) fn release(&self, write: bool, failure: Option<&Arc<Failure>>, freed: &mut Freed) -> bool {
+        let mut state = self.lock();
+        if write {
+            // Told, and dropped, only after the lock is released.
+            freed.old_failure = state.replace_failure(failure);
+            // Only the completing writer changes it, so no read-modify-write is needed.
+            self.version.store(self.version.load(Ordering::Relaxed) + 1, Ordering::Release);
+            state.end_write(freed);
+        } else {
+            state.end_read(freed);
+        }
+        state.orphan && state.is_free()
+    }
+
+    /// Puts the calling thread into the queue, or says what the variable carries if there is nothing to wait for.
+    ///
+    /// # Errors
+    /// The variable is deleted.
+    pub(crate) fn attach(&self, wait_for: WaitFor, waiter: &Waiter) -> Result<Attached> {
+        let mut state = self.lock();
+        if state.deleted {
+            return Err(deleted(self.id, "wait"));
+        }
+        let write = wait_for == WaitFor::Everything;
+        if state.readers == 0 || (!write && state.readers > 0 && state.claim.is_null()) {
+            return Ok(Attached::Ready(state.failure()));
+        }
+        if state.has_writer() {
+            state.enqueue(Waiter::access(waiter));
+        } else {
+            state.claim = Waiter::access(waiter);
+        }
+        Ok(Attached::Waiting)
+    }
+}
+
+impl VarState {
+    #[inline]
+    fn has_writer(&self) -> bool {
+        self.readers < 0 || !self.claim.is_null()
+    }
+
+    fn is_free(&self) -> bool {
+        self.readers == 0 && self.claim.is_null() && self.last.is_null()
+    }
+
+    pub(super) fn failure(&self) -> Option<Arc<Failure>> {
+        self.rare.as_ref()?.failure.clone().filter(|f| f.is_live())
+    }
+
+    #[inline]
+    fn replace_failure(&mut self, failure: Option<&Arc<Failure>>) -> Option<Arc<Failure>> {
+        match (&mut self.rare, failure) {
+            (None, None) => None,
+            (None, Some(failure)) => {
+                self.rare.get_or_insert_default().failure = Some(Arc::clone(failure));
+                None
+            }
+            (Some(rare), failure) => std::mem::replace(&mut rare.failure, failure.cloned()),
+        }
+    }
+
+    /// What a task has to know that is granted now.
+    #[inline]
+    pub(super) fn marks(&self) -> u32 {
+        let Some(rare) = &self.rare else { return 0 };
+        let tainted = if rare.failure.is_some() { mark::TAINTED } else { 0 };
+        tainted | if rare.events.is_empty() { 0 } else { mark::EVENTS }
+    }
+
+    fn enqueue(&mut self, access: *const Access) {
+        // SAFETY: a queued access lives until it is taken out of the queue, under this lock; the new one is the caller's.
+        unsafe {
+            let first = if self.last.is_null() { access } else { (*self.last).next.replace(access) };
+            (*access).next.set(first);
+        }
+        self.last = access;
+    }
+
+    fn dequeue(&mut self) -> Option<*const Access> {
+        if self.last.is_null() {
+            return None;
+        }
+        // SAFETY: as in `enqueue`; the last access always leads to the first.
+        let first = unsafe { (*self.last).next.get() };
+        if first == self.last {
+            self.last = std::ptr::null();
+        } else {
+            // SAFETY: as above.
+            unsafe { (*self.last).next.set((*first).next.get()) };
+        }
+        Some(first)
+    }
+
+    /// Notes a task's access; true if granted at once.
+    #[inline]
+    pub(super) fn append(&mut self, access: &Access) -> bool {
+        self.check();
+        if self.has_writer() {
+            self.enqueue(access);
+        } else if !access.write {
+            self.readers += 1;
+            return true;
+        } else if self.readers == 0 {
+            self.readers = -1;
+            return true;
+        } else {
+            self.claim = access;
+        }
+        false
+    }
+
+    #[inline]
+    fn end_read(&mut self, freed: &mut Freed) {
+        self.check();
+        debug_assert!(self.readers > 0, "E1: a read ends only once");
+        self.readers -= 1;
+        if self.readers > 0 || self.claim.is_null() {
+            return;
+        }
+        let claim = std::mem::replace(&mut self.claim, std::ptr::null());
+        match task_of(claim) {
+            Some(op) => {
+                self.readers = -1;
+                self.grant(op, freed);
+            }
+            None => {
+                self.wake(claim, freed);
+                self.admit(freed);
+            }
+        }
+    }
+
+    #[inline]
+    fn end_write(&mut self, freed: &mut Freed) {
+        self.check();
+        debug_assert_eq!(self.readers, -1, "E1: a write ends only once");
+        self.readers = 0;
+        self.admit(freed);
+    }
+
+    /// With no writer: grants the reads at the head of the queue, then the next write its claim or its turn.
+    #[inline]
+    fn admit(&mut self, freed: &mut Freed) {
+        while let Some(access) = self.dequeue() {
+            // SAFETY: as in `enqueue`; until it is granted or woken below, it stays where it is.
+            let write = unsafe { (*access).write };
+            match task_of(access) {
+                None if !write || self.readers == 0 => self.wake(access, freed),
+                Some(op) if !write => {
+                    self.readers += 1;
+                    self.grant(op, freed);
+                }
+                Some(op) if self.readers == 0 => {
+                    self.readers = -1;
+                    return self.grant(op, freed);
+                }
+                _ => {
+                    self.claim = access;
+                    return;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn grant(&self, op: NonNull<Op>, freed: &mut Freed) {
+        // SAFETY: nobody owns the task while it lacks this grant, so it is there.
+        if unsafe { op.as_ref() }.grant(self.marks()) {
+            freed.granted(op);
+        }
+    }
+
+    fn wake(&self, access: *const Access, freed: &mut Freed) {
+        // SAFETY: an access without a task is a waiter's, taken out of the queue just now, its thread not signalled; the
+        // lock is held.
+        if let Some(parker) = unsafe { Waiter::take_parker(access) } {
+            freed.threads.push((parker, self.failure()));
+        }
+    }
+
+    /// E1 and E2.
+    fn check(&self) {
+        debug_assert!(self.readers >= -1, "E1");
+        debug_assert!(self.readers >= 0 || self.claim.is_null(), "E1");
+        debug_assert!(self.has_writer() || self.last.is_null(), "E2");
+        debug_assert!(self.claim.is_null() || self.readers > 0, "a claim needs readers");
+    }
+}
+
+/// The task of a queued access; `None` for a waiting thread.
+fn task_of(access: *const Access) -> Option<NonNull<Op>> {
+    // SAFETY: an access lives while it is in a queue, under the lock that the callers hold.
+    unsafe { (*access).task() }
+}
+
+/// A thread whose turn came, and the failure the variable carried then.
+pub(super) type Woken = (Arc<Parker>, Option<Arc<Failure>>);
+
+#[cfg(all(test, not(loom), not(debug_assertions)))]
+mod tests {
+    #[test]
+    fn a_variable_is_one_cache_line() {
+        assert_eq!(size_of::<super::VarCell>(), 64);
+    }
+}

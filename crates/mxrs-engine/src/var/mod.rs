@@ -1,0 +1,171 @@
+//! Variables, and the protocol by which tasks take turns on them.
+//!
+//! # State
+//!
+//! A variable is one cache line: a small lock, the state it guards, the version and the number of handles. It is in one
+//! of four states:
+//!
+//! | state | `readers` | `writer` | `queue` |
+//! |---|---|---|---|
+//! | free | 0 | none | empty |
+//! | read | > 0 | none | empty |
+//! | claimed | > 0 | waiting | anything |
+//! | written | -1 | running | anything |
+//!
+//! **Pushing** locks all variables of the task in ascending id, appends to each, and unlocks: all or nothing, so crossed
+//! pushes agree on the order of the two tasks on every variable. A read is *granted* at once unless there is a writer; a
+//! write is granted at once if the variable is free, claims it if it is only read, and is queued otherwise. **Completing**
+//! visits one variable after the other. The last reader of a claimed variable grants the writer; a finished write admits
+//! the reads at the head of the queue, then lets the next write claim or take the variable. A task granted on all its
+//! variables is dispatched, outside every lock. A *waiting thread* is an entry of the queue like a task, but when granted
+//! it is woken and the turn passes on at once; so it never stands in a worker's queue behind unrelated tasks.
+//!
+//! The queue is a list of the places (`Access`) that lie inside the queued tasks, or on the stacks of waiting threads, so
+//! that neither pushing nor completing allocates.
+//!
+//! # Who may touch what
+//!
+//! - The fields of the state, and the links of a queue: only under the variable's lock.
+//! - `version`: written under the lock by the completing writer, read by anyone.
+//! - The failure slot changes only when a write completes, so a task that has been granted a variable sees one value of
+//!   it from grant to completion. That it is filled is noted on each task granted meanwhile, so that a task looks at its
+//!   variables again only if there is something to see.
+//! - A task's block: its pusher until it is appended; then nobody, the last granting thread becomes the owner; then the
+//!   thread that runs it, until it is completed and the block is freed. A queue points to a block only while the task
+//!   lacks that grant.
+//! - A variable's memory: it is freed by whoever finds it free and without handles: the thread that drops the last
+//!   handle, or the one that ends the last use.
+//!
+//! # Rules
+//!
+//! - **E1** `readers >= -1`, and -1 exactly while a write has been granted and is not completed.
+//! - **E2** Without a writer the queue is empty.
+//! - **E3** Exclusion: two running tasks never share a variable that either writes.
+//! - **E4** Results equal those of running the tasks one by one in push order; with several pushing threads, in some order
+//!   that keeps each thread's own and is the same on all variables.
+//! - **E5** `version` counts completed writes, failed and skipped ones too; reads never change it; whatever the scheduler.
+//! - **E6** A pushed task runs or is skipped exactly once, and completes exactly once; completing it again is an error
+//!   ([`crate::Completion`]).
+//! - **E7** Waiting for all ends only when, after the waiter's own pushes, nothing is pending.
+//! - **E8** A task is dispatched only after it has been appended to all its variables: the number of missing grants is
+//!   stored while all of them are locked.
+//! - **E9** A task has each variable once; both read and written counts as written.
+//! - **E10** No deadlock: if every body returns, every pushed task is eventually dispatched.
+//! - **E11** After a deletion no task can use the variable; trying is an error. Ids are never given out again.
+//! - **E12** A variable carries a failure if and only if a failed task reaches it through skipped tasks and nobody has been
+//!   told yet. (A task that runs in spite of a failure, [`crate::Property::NoSkip`], passes it on like a skipped one.)
+//! - **E13** A failure is told at most once, and at least once if anyone waits on a tainted variable or for all.
+//! - **E14** A failure never blocks progress.
+//! - **E15** A `NoSkip` task sees the failure and runs.
+//! - **E16** Tasks pushed as one ([`crate::Engine::bulk`]) give the same results, errors and order as tasks pushed one by
+//!   one; only `version` counts the writes of one bulk as one.
+//! - **E17** A forked child can push and wait as its parent can ([`crate::fork`]).
+//!
+//! # Order of shutdown
+//!
+//! 1. New pushes are refused, but for those from inside tasks still running.
+//! 2. The stopping thread waits until nothing is pending (E7).
+//! 3. Pools are told to stop; their threads leave once their queue is empty.
+//! 4. They are joined, by a thread that is none of them.
+//! 5. Failures nobody asked about are logged, when the engine goes away.
+
+mod cell;
+mod queue;
+
+pub(crate) use cell::{Attached, VarCell};
+pub(crate) use queue::{Freed, TaskList, WaitFor, append, release};
+
+use mxrs_sync::atomic::{Ordering, fence};
+use mxrs_types::{Error, ErrorKind, Result};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ptr::NonNull;
+
+/// Something tasks read and write. Clones stand for the same variable.
+pub struct Var(NonNull<VarCell>);
+
+// SAFETY: a handle is a counted pointer to a cell whose parts are atomics, constants and a lock around `Send` values.
+unsafe impl Send for Var {}
+// SAFETY: as above; nothing of a cell is reached through `&Var` but those.
+unsafe impl Sync for Var {}
+
+impl Var {
+    pub(crate) fn new(engine: u32) -> Self {
+        let cell = Box::leak(Box::new(VarCell::new(engine)));
+        Self(NonNull::from(cell))
+    }
+
+    /// Unique in the process, and never given out again.
+    pub fn id(&self) -> u64 {
+        self.cell().id()
+    }
+
+    /// Writes completed so far, successful or not (E5).
+    pub fn version(&self) -> u64 {
+        self.cell().version()
+    }
+
+    #[inline]
+    pub(crate) fn cell(&self) -> &VarCell {
+        // SAFETY: the cell is freed only when no handle is left.
+        unsafe { self.0.as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn cell_ptr(&self) -> NonNull<VarCell> {
+        self.0
+    }
+
+    /// Refuses a variable made by another engine.
+    pub(crate) fn check_engine(&self, engine: u32) -> Result<()> {
+        self.cell().check_engine(engine)
+    }
+}
+
+impl Clone for Var {
+    fn clone(&self) -> Self {
+        self.cell().handles.fetch_add(1, Ordering::Relaxed);
+        Self(self.0)
+    }
+}
+
+impl Drop for Var {
+    fn drop(&mut self) {
+        if self.cell().handles.fetch_sub(1, Ordering::Release) == 1 {
+            fence(Ordering::Acquire);
+            if self.cell().orphan() {
+                // SAFETY: no handle is left, and the cell says that nothing is granted or queued: nobody else can reach
+                // it. It was leaked from a box in `new`.
+                drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+            }
+        }
+    }
+}
+
+impl PartialEq for Var {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Var {}
+
+impl Hash for Var {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+impl fmt::Debug for Var {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Var").field("id", &self.id()).field("version", &self.version()).finish()
+    }
+}
+
+fn deleted(id: u64, what: &str) -> Error {
+    let message = format!("{what}: variable {id} has been deleted; keep the variable until its last use is pushed");
+    Error::new(ErrorKind::Engine { message })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

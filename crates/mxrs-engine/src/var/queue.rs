@@ -1,0 +1,189 @@
+//! Appending a task to all its variables, and giving them on when it is done.
+
+use super::cell::{VarState, Woken};
+use super::deleted;
+use crate::failure::Failure;
+use crate::op::{Access, Dispatch, Op, Task, accesses_of};
+use crate::parker::Parker;
+use mxrs_sync::RankedGuard;
+use mxrs_types::Result;
+use smallvec::SmallVec;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitFor {
+    /// All writes pushed so far.
+    Writes,
+    /// All reads and writes pushed so far.
+    Everything,
+}
+
+/// Tasks granted on all their variables, first in, first out.
+#[derive(Default)]
+pub(crate) struct TaskList {
+    head: Option<NonNull<Op>>,
+    tail: Option<NonNull<Op>>,
+}
+
+impl TaskList {
+    #[inline]
+    pub(crate) fn push(&mut self, task: Task) {
+        let op = task.into_raw();
+        // SAFETY: a task in a list, or about to get into one, belongs to the list's owner.
+        unsafe { *op.as_ref().link.get() = std::ptr::null_mut() };
+        match self.tail.replace(op) {
+            None => self.head = Some(op),
+            // SAFETY: as above.
+            Some(tail) => unsafe { *tail.as_ref().link.get() = op.as_ptr() },
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Task> {
+        let op = self.head?;
+        // SAFETY: as in `push`.
+        self.head = unsafe { NonNull::new(*op.as_ref().link.get()) };
+        if self.head.is_none() {
+            self.tail = None;
+        }
+        // SAFETY: the task was in the list and is no longer.
+        Some(unsafe { Task::from_raw(op) })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head.is_none()
+    }
+
+    /// The accesses of each task, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[Access]> {
+        let mut at = self.head;
+        std::iter::from_fn(move || {
+            let op = at?;
+            // SAFETY: as in `push`; the list, and so its tasks, is borrowed.
+            unsafe {
+                at = NonNull::new(*op.as_ref().link.get());
+                Some(accesses_of(op))
+            }
+        })
+    }
+}
+
+// SAFETY: a list owns its tasks, which are `Send`.
+unsafe impl Send for TaskList {}
+
+impl Drop for TaskList {
+    fn drop(&mut self) {
+        while self.pop().is_some() {}
+    }
+}
+
+/// What changes of state set free; acted upon after the locks are gone.
+#[derive(Default)]
+pub(crate) struct Freed {
+    pub(crate) tasks: TaskList,
+    pub(super) threads: SmallVec<[Woken; 2]>,
+    /// Tasks whose pushing thread waits to run them.
+    handed: SmallVec<[(Arc<Parker>, Task); 1]>,
+    pub(super) old_failure: Option<Arc<Failure>>,
+}
+
+impl Freed {
+    /// Notes a task that has got its last grant.
+    #[inline]
+    pub(super) fn granted(&mut self, op: NonNull<Op>) {
+        // SAFETY: the last grant makes this thread the owner.
+        let task = unsafe { Task::from_raw(op) };
+        if task.dispatch == Dispatch::Pusher
+            && let Some(parker) = task.take_parker()
+        {
+            return self.handed.push((parker, task));
+        }
+        self.tasks.push(task);
+    }
+
+    /// Wakes the threads whose turn came.
+    #[inline]
+    pub(crate) fn wake_threads(&mut self) {
+        for (parker, failure) in self.threads.drain(..) {
+            parker.signal(failure);
+        }
+        for (parker, task) in self.handed.drain(..) {
+            parker.hand_over(task);
+        }
+    }
+}
+
+/// Appends a task to all its variables, all or nothing. The task comes back when it was granted on each at once, and so
+/// is the caller's to dispatch; otherwise a completion will find it.
+///
+/// # Errors
+/// A variable is deleted (E11); nothing was appended.
+#[inline]
+pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>> {
+    let op = task.as_ptr();
+    // SAFETY: the block is there until this thread has released the last lock below, as nobody can complete the task
+    // before it has been granted on that variable.
+    let accesses = unsafe { accesses_of(op) };
+    match accesses {
+        [] => return Ok(Some(task)),
+        [one] => {
+            let mut guard = one.var().lock();
+            if guard.deleted {
+                drop(guard);
+                return Err(deleted(one.var().id(), task.name.as_str()));
+            }
+            guard.deleted |= deletes;
+            if guard.append(one) {
+                task.expect_grants(0, guard.marks());
+                return Ok(Some(task));
+            }
+            task.expect_grants(1, 0);
+            task.into_raw();
+            return Ok(None);
+        }
+        _ => {}
+    }
+    let mut guards: SmallVec<[RankedGuard<'_, VarState>; 16]> = SmallVec::new();
+    for access in accesses {
+        let guard = access.var().lock();
+        if guard.deleted {
+            drop(guard);
+            drop(guards);
+            return Err(deleted(access.var().id(), task.name.as_str()));
+        }
+        guards.push(guard);
+    }
+    let (mut missing, mut marks) = (0, 0);
+    for (guard, access) in guards.iter_mut().zip(accesses) {
+        match guard.append(access) {
+            true => marks |= guard.marks(),
+            false => missing += 1,
+        }
+        guard.deleted |= deletes;
+    }
+    task.expect_grants(missing, marks);
+    if missing == 0 {
+        return Ok(Some(task));
+    }
+    task.into_raw();
+    Ok(None)
+}
+
+/// Gives a completed task's variables to whoever is next. `failure` says what each written variable carries from now on.
+#[inline]
+pub(crate) fn release<'f>(task: &Task, failure: impl Fn(&Access) -> Option<&'f Arc<Failure>>, freed: &mut Freed) {
+    for access in task.accesses() {
+        let failure = if access.write { failure(access) } else { None };
+        let cell = access.var_ptr();
+        // SAFETY: the cell is there at least until this use of it has ended.
+        let last = unsafe { cell.as_ref() }.release(access.write, failure, freed);
+        if last {
+            // SAFETY: no handle is left and this was the last use, so nobody else can reach the cell; it was leaked from
+            // a box by `Var::new`. The lock is released.
+            drop(unsafe { Box::from_raw(cell.as_ptr()) });
+        }
+        freed.old_failure = None;
+    }
+}
