@@ -37,7 +37,9 @@ pub mod engine;
 pub mod machine;
 pub mod report;
 pub mod rounds;
+pub mod storage;
 pub mod summary;
+pub mod traces;
 
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 

@@ -42,3 +42,22 @@ fn a_library_that_is_not_there_is_an_error_that_names_it() {
     assert!(stderr.contains("error: loading /no/such/libmxnet.so"), "{stderr}");
     assert!(output.stdout.is_empty());
 }
+
+#[test]
+fn storage_has_a_row_for_every_heap() {
+    let flags = ["--seconds", "0.1", "--iterations", "1", "--pairs", "1000"];
+    let report = report(env!("CARGO_BIN_EXE_compare_storage"), &flags);
+    let absent = |row: &&Value| !row["missing"].is_null();
+    let n_present = report["peers"].as_array().unwrap().iter().filter(|row| !absent(row)).count();
+    assert!(n_present >= 3, "{report:#}");
+    let traces = rows(&report, "traces");
+    assert_eq!(traces.len(), 2 * n_present);
+    for row in traces {
+        assert!(row["pair_ns"]["median"].as_f64().unwrap() > 0.0, "{row}");
+        // What is live is held: no heap can do with less.
+        assert!(row["held_over_live"].as_f64().unwrap() >= 0.999, "{row}");
+    }
+    let hits = rows(&report, "hits");
+    assert_eq!(hits.len(), n_present);
+    assert!(hits.iter().all(|row| row["two_over_one"]["median"].as_f64().unwrap() > 0.0));
+}

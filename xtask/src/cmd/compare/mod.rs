@@ -4,6 +4,7 @@
 //! are, and run. Nothing is judged: the exit code says only whether something failed.
 
 mod engine;
+mod storage;
 
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
@@ -22,6 +23,8 @@ pub struct Args {
 enum What {
     /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
     Engine(engine::Args),
+    /// Memory pools: ours, glibc's malloc and mimalloc on recorded traces, and the single warm call
+    Storage(storage::Args),
 }
 
 /// What every comparison takes.
@@ -55,6 +58,7 @@ enum Format {
 pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Engine(args) => engine::run(args),
+        What::Storage(args) => storage::run(args),
     }
 }
 
