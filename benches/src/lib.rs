@@ -28,8 +28,8 @@
 //!
 //! Read next: [`engine`], `src/bin/compare_engine.rs`, `benches/engine.rs`.
 
-// Four reasons only: peers are called through C interfaces, the counting allocator implements `GlobalAlloc`, and the
-// processor time of the process and the CPUs of a thread are asked of libc.
+// Three reasons only: peers are called through C interfaces, the counting allocator implements `GlobalAlloc`, and libc is
+// asked for the processor time of the process, the CPUs of a thread, and to stop and continue children.
 #![allow(unsafe_code)]
 
 pub mod counting;
@@ -39,6 +39,7 @@ pub mod report;
 pub mod rounds;
 pub mod storage;
 pub mod summary;
+pub mod team;
 pub mod traces;
 
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};

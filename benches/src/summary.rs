@@ -47,9 +47,10 @@ impl Summary {
     }
 }
 
-/// The value below which `share` of the sorted values lie, linear between two of them.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
+/// The value below which `share` (0 to 1) of the sorted values lie, linear between two of them; 0 if there is none.
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let place = share.clamp(0.0, 1.0) * last as f64;
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
     sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64)
 }

@@ -61,3 +61,17 @@ fn storage_has_a_row_for_every_heap() {
     assert_eq!(hits.len(), n_present);
     assert!(hits.iter().all(|row| row["two_over_one"]["median"].as_f64().unwrap() > 0.0));
 }
+
+#[test]
+fn team_without_openmp() {
+    let flags = ["--seconds", "0.1", "--round-us", "200", "--cc", "no-such-compiler"];
+    let report = report(env!("CARGO_BIN_EXE_compare_team"), &flags);
+    assert!(report["peers"][0]["missing"].as_str().unwrap().contains("--cc PATH"), "{report:#}");
+    let loops = rows(&report, "loops");
+    assert_eq!(loops.len(), 9 * 4, "3 lengths, 3 gaps; serial, two of rayon, ours");
+    for row in loops {
+        assert!(row["loop_us"]["median"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["p90_us"].as_f64().unwrap() > 0.0 && row["ratio"].is_null(), "{row}");
+        assert_eq!(row["speed_up"].is_null(), row["contestant"] == "serial", "{row}");
+    }
+}

@@ -55,7 +55,7 @@ enum Command {
     Loom(loom::Args),
     /// Run the tests of the crates with unsafe code under Miri
     Miri(miri::Args),
-    /// Measure peers and ours side by side: engine, storage
+    /// Measure peers and ours side by side: engine, storage, team
     Compare(compare::Args),
 }
 

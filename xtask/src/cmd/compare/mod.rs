@@ -5,6 +5,7 @@
 
 mod engine;
 mod storage;
+mod team;
 
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
@@ -25,6 +26,8 @@ enum What {
     Engine(engine::Args),
     /// Memory pools: ours, glibc's malloc and mimalloc on recorded traces, and the single warm call
     Storage(storage::Args),
+    /// Thread teams: ours, OpenMP (libgomp) and rayon on loops of 5, 20 and 100 µs
+    Team(team::Args),
 }
 
 /// What every comparison takes.
@@ -59,6 +62,7 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Engine(args) => engine::run(args),
         What::Storage(args) => storage::run(args),
+        What::Team(args) => team::run(args),
     }
 }
 
