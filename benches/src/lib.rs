@@ -1,14 +1,46 @@
-//! What the timing programs in `benches/` share. Run them with `cargo bench -p mxrs-benches`.
+//! What the timing programs share: the criterion benches in `benches/`, and the programs that run peers beside ours.
 //!
-//! Knows no peer: ratios against other frameworks are made by `tests/mxnet/compare_networks.py --speed` beside
-//! `mxrs score`, in one run on one machine.
+//! # Comparing with peers
+//!
+//! ```text
+//! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; rayon and a static graph beside
+//! cargo xtask compare storage  our pools, glibc's malloc and mimalloc on the same traces
+//! cargo xtask compare team     our team, OpenMP (libgomp) and rayon on loops of a few microseconds
+//! ```
+//!
+//! Each builds one program of `src/bin` in release and runs it. What they have in common:
+//!
+//! - Speed is a ratio within one run. The contestants take turns, round by round ([`rounds`]), so that whatever else the
+//!   machine does strikes all of them; a ratio is the median of the ratios of neighbouring rounds ([`summary`]), and the
+//!   spread, half the distance of the quartiles, stands beside it.
+//! - A peer that is not on the machine is listed as "not found" with the flag that helps, and skipped. The exit code says
+//!   only whether something failed: no program here judges a number.
+//! - The table goes to stdout (`--format json` for the same as JSON), progress to stderr. `--seconds` is the time to spend,
+//!   `--pin` ties threads to CPUs.
+//!
+//! The criterion benches know no peer; run them with `cargo bench -p mxrs-benches`. Ratios of whole networks are made by
+//! `tests/mxnet/compare_networks.py --speed` beside `mxrs score`.
 //!
 //! ```
 //! let graph = mxrs_benches::chain(10);
 //! assert_eq!(graph.n_nodes(), 11);
 //! ```
 //!
-//! Read next: `benches/engine.rs`.
+//! Read next: [`engine`], `src/bin/compare_engine.rs`, `benches/engine.rs`.
+
+// Three reasons only: peers are called through C interfaces, the counting allocator implements `GlobalAlloc`, and libc is
+// asked for the processor time of the process, the CPUs of a thread, and to stop and continue children.
+#![allow(unsafe_code)]
+
+pub mod counting;
+pub mod engine;
+pub mod machine;
+pub mod report;
+pub mod rounds;
+pub mod storage;
+pub mod summary;
+pub mod team;
+pub mod traces;
 
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 

@@ -2,6 +2,7 @@
 
 mod bless;
 mod ci;
+mod compare;
 mod demo;
 mod doc;
 mod fmt;
@@ -54,6 +55,8 @@ enum Command {
     Loom(loom::Args),
     /// Run the tests of the crates with unsafe code under Miri
     Miri(miri::Args),
+    /// Measure peers and ours side by side: engine, storage, team
+    Compare(compare::Args),
 }
 
 /// Runs the chosen subcommand.
@@ -75,6 +78,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Bless(args) => bless::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Miri(args) => miri::run(&args),
+        Command::Compare(args) => compare::run(&args),
     }
 }
 

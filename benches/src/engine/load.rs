@@ -1,0 +1,158 @@
+//! What is pushed: operators as sets of variables they read and write, a period that is repeated.
+
+use anyhow::{Context, Result};
+use mxrs_models::{ModelOptions, model};
+use rand::RngExt;
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+/// One operator: the numbers of its variables. No variable twice, none in both lists (MXNet's engine blocks on that).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Operator {
+    /// Variables read.
+    pub reads: Vec<u32>,
+    /// Variables written.
+    pub writes: Vec<u32>,
+}
+
+impl Operator {
+    /// Adds `first` to every number.
+    pub fn shift(&mut self, first: u32) {
+        self.reads.iter_mut().chain(&mut self.writes).for_each(|var| *var += first);
+    }
+}
+
+/// A period of operators.
+#[derive(Clone, Debug)]
+pub struct Load {
+    name: String,
+    n_vars: usize,
+    operators: Vec<Operator>,
+}
+
+impl Load {
+    /// One variable, written again and again.
+    pub fn chain() -> Self {
+        Self::new("chain", 1, vec![Operator { reads: vec![], writes: vec![0] }])
+    }
+
+    /// `n` variables, written in turn.
+    pub fn independent(n: u32) -> Self {
+        let operators = (0..n).map(|var| Operator { reads: vec![], writes: vec![var] }).collect();
+        Self::new(format!("{n} independent"), n as usize, operators)
+    }
+
+    /// Four reads and one write, drawn from `n` variables, five or more; the same ones for the same seed.
+    pub fn four_reads_one_write(n: u32, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let operators = (0..997).map(|_| {
+            let mut drawn: Vec<u32> = index::sample(&mut random, n as usize, 5).iter().map(|var| var as u32).collect();
+            let written = drawn.swap_remove(random.random_range(0..5));
+            Operator { reads: drawn, writes: vec![written] }
+        });
+        Self::new("4 reads + 1 write", n as usize, operators.collect())
+    }
+
+    /// One operator writes a variable, `n` read it and write one each, one reads those.
+    pub fn fan(n: u32) -> Self {
+        let out = Operator { reads: vec![], writes: vec![0] };
+        let middle = (1..=n).map(|var| Operator { reads: vec![0], writes: vec![var] });
+        let into = Operator { reads: (1..=n).collect(), writes: vec![n + 1] };
+        let operators = [out].into_iter().chain(middle).chain([into]).collect();
+        Self::new("fan-out, fan-in", n as usize + 2, operators)
+    }
+
+    /// The operators of a network in the order the executor would push them: each reads the variables of its inputs,
+    /// parameters included, and writes its own.
+    ///
+    /// # Errors
+    /// There is no such network.
+    pub fn network(name: &str) -> Result<Self> {
+        let model = model(name, &ModelOptions::default()).with_context(|| format!("the network {name}"))?;
+        let graph = model.symbol.graph().with_context(|| format!("the graph of {name}"))?;
+        let operators = graph.iter().filter(|(_, node)| !node.is_variable()).map(|(id, node)| {
+            let mut reads: Vec<u32> = node.inputs.iter().map(|input| input.node.index() as u32).collect();
+            reads.sort_unstable();
+            reads.dedup();
+            Operator { reads, writes: vec![id.index() as u32] }
+        });
+        Ok(Self::new(name, graph.n_nodes(), operators.collect()))
+    }
+
+    fn new(name: impl Into<String>, n_vars: usize, operators: Vec<Operator>) -> Self {
+        Self { name: name.into(), n_vars, operators }
+    }
+
+    /// Its name in the table.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Variables it uses: numbers below this.
+    pub fn n_vars(&self) -> usize {
+        self.n_vars
+    }
+
+    /// One period.
+    pub fn operators(&self) -> &[Operator] {
+        &self.operators
+    }
+
+    /// Whether two threads may push it over the same variables on an engine that reserves an operator's variables one
+    /// after the other: with more than one variable per operator such an engine can block for ever.
+    pub fn has_single_variables(&self) -> bool {
+        self.operators.iter().all(|op| op.reads.len() + op.writes.len() == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn all() -> Vec<Load> {
+        vec![
+            Load::chain(),
+            Load::independent(1000),
+            Load::four_reads_one_write(100, 7),
+            Load::fan(16),
+            Load::network("resnet-50").unwrap(),
+        ]
+    }
+
+    #[test]
+    fn no_operator_names_a_variable_twice_and_all_numbers_are_in_range() {
+        for load in all() {
+            for op in load.operators() {
+                let vars: Vec<u32> = op.reads.iter().chain(&op.writes).copied().collect();
+                let distinct: HashSet<u32> = vars.iter().copied().collect();
+                assert_eq!(distinct.len(), vars.len(), "{}: {op:?}", load.name());
+                assert!(vars.iter().all(|var| (*var as usize) < load.n_vars()), "{}: {op:?}", load.name());
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_are_as_named() {
+        let four = Load::four_reads_one_write(100, 7);
+        assert!(four.operators().iter().all(|op| op.reads.len() == 4 && op.writes.len() == 1));
+        assert_eq!(four.operators(), Load::four_reads_one_write(100, 7).operators());
+        assert_ne!(four.operators(), Load::four_reads_one_write(100, 8).operators());
+        assert_eq!(Load::fan(16).operators().len(), 18);
+        assert_eq!(Load::fan(16).operators()[17].reads.len(), 16);
+        let single: Vec<bool> = all().iter().map(Load::has_single_variables).collect();
+        assert_eq!(single, [true, true, false, false, false]);
+    }
+
+    #[test]
+    fn resnet_50_has_its_layers() {
+        let load = Load::network("resnet-50").unwrap();
+        // 53 convolutions; each weight is read once, so their outputs are many but the operators fewer than the nodes.
+        assert!((150..300).contains(&load.operators().len()), "{}", load.operators().len());
+        assert!(load.operators().len() < load.n_vars());
+        let written: HashSet<u32> = load.operators().iter().flat_map(|op| op.writes.clone()).collect();
+        assert_eq!(written.len(), load.operators().len(), "each operator writes a variable of its own");
+        assert!(load.operators().iter().skip(1).all(|op| op.reads.iter().any(|var| written.contains(var))));
+    }
+}

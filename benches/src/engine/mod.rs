@@ -1,0 +1,116 @@
+//! Dependency engines compared: operators with empty bodies, so that what is measured is the engine.
+//!
+//! A [`Load`] is a list of operators, each with the variables it reads and writes, repeated again and again; an engine is
+//! a [`Peer`] that pushes them. One round pushes a number of operators from one or two threads and waits until all have
+//! run; its result is operators per second, the wait included.
+//!
+//! Read next: [`load`] for what is pushed, [`ours`] and [`mxnet`] for who takes part, [`crew`] for one round.
+
+pub mod crew;
+pub mod dag;
+pub mod load;
+pub mod mxnet;
+pub mod ours;
+pub mod unnamed;
+
+pub use crew::{Crew, with_crew};
+pub use load::{Load, Operator};
+
+use anyhow::Result;
+
+/// What several threads push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Each thread has variables of its own.
+    Disjoint,
+    /// All threads use the same variables, each starting elsewhere in the load.
+    Crossing,
+}
+
+/// A load and who pushes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Assignment<'a> {
+    /// What is pushed.
+    pub load: &'a Load,
+    /// Pushing threads.
+    pub n_threads: usize,
+    /// Whether they share variables.
+    pub sharing: Sharing,
+}
+
+impl Assignment<'_> {
+    /// Variables needed in all.
+    pub fn n_vars(&self) -> usize {
+        match self.sharing {
+            Sharing::Disjoint => self.load.n_vars() * self.n_threads,
+            Sharing::Crossing => self.load.n_vars(),
+        }
+    }
+
+    /// The operators of each thread's period, with the numbers of the variables as that thread uses them.
+    pub fn lanes(&self) -> Vec<Vec<Operator>> {
+        let lane = |thread: usize| {
+            let mut operators = self.load.operators().to_vec();
+            match self.sharing {
+                Sharing::Disjoint => {
+                    let first = (thread * self.load.n_vars()) as u32;
+                    operators.iter_mut().for_each(|op| op.shift(first));
+                }
+                Sharing::Crossing => {
+                    let start = thread * operators.len() / self.n_threads;
+                    operators.rotate_left(start);
+                }
+            }
+            operators
+        };
+        (0..self.n_threads).map(lane).collect()
+    }
+}
+
+/// An engine that takes pushes.
+pub trait Peer: Sync {
+    /// Its name in the table.
+    fn name(&self) -> &str;
+
+    /// Makes the variables of an assignment, so that [`Peer::push`] does nothing but push. Called with nothing under way.
+    ///
+    /// # Errors
+    /// The engine refuses.
+    fn prepare(&mut self, assignment: &Assignment<'_>) -> Result<()>;
+
+    /// Pushes `n` operators of the thread's lane, from its start, round and round. Called on the pushing thread.
+    ///
+    /// # Errors
+    /// The engine refuses one.
+    fn push(&self, lane: usize, n: usize) -> Result<()>;
+
+    /// Returns when everything pushed has run.
+    ///
+    /// # Errors
+    /// An operator failed.
+    fn wait(&self) -> Result<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disjoint_lanes_share_nothing_and_crossing_lanes_everything() {
+        let load = Load::fan(16);
+        let of = |sharing| Assignment { load: &load, n_threads: 2, sharing };
+        let vars = |lane: &[Operator]| -> std::collections::BTreeSet<u32> {
+            lane.iter().flat_map(|op| op.reads.iter().chain(&op.writes).copied()).collect()
+        };
+        let disjoint = of(Sharing::Disjoint);
+        let lanes = disjoint.lanes();
+        assert!(vars(&lanes[0]).is_disjoint(&vars(&lanes[1])));
+        let largest = lanes.iter().flat_map(|lane| vars(lane)).max().unwrap();
+        assert_eq!(largest as usize + 1, disjoint.n_vars());
+        let crossing = of(Sharing::Crossing);
+        let lanes = crossing.lanes();
+        assert_eq!(vars(&lanes[0]), vars(&lanes[1]));
+        assert_ne!(lanes[0], lanes[1], "the second thread starts elsewhere");
+        assert_eq!(crossing.n_vars(), load.n_vars());
+    }
+}

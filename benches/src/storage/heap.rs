@@ -1,0 +1,237 @@
+//! Who takes part: one name for our pools and for C's allocators.
+
+use anyhow::{Result, bail};
+use mxrs_storage::{Block, PoolConfig, PoolKind, Storage, StorageConfig, Tag};
+use mxrs_types::Device;
+
+/// Something that hands out memory.
+pub trait Heap: Sync {
+    /// A live piece; dropping it gives it back.
+    type Block: Send;
+
+    /// Memory of so many bytes, at least 1.
+    ///
+    /// # Errors
+    /// There is no room.
+    fn allocate(&self, bytes: usize) -> Result<Self::Block>;
+
+    /// Bytes held from the system now, by the heap's own account, and the most so far where it keeps that.
+    fn held(&self) -> Held;
+}
+
+/// Bytes a heap holds from the system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Now.
+    pub now: u64,
+    /// The most so far; 0 where it is not kept.
+    pub peak: u64,
+}
+
+/// Which heap, by its word on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// glibc's malloc.
+    Glibc,
+    /// mimalloc.
+    Mimalloc,
+    /// Our pool of this kind, with the documented settings.
+    Pool(PoolKind),
+}
+
+impl Choice {
+    /// All, the peers first.
+    pub fn all() -> Vec<Self> {
+        [Self::Glibc, Self::Mimalloc].into_iter().chain(PoolKind::ALL.map(Self::Pool)).collect()
+    }
+
+    /// Its word, which is also its name in the table.
+    pub fn word(self) -> String {
+        match self {
+            Self::Glibc => "glibc".into(),
+            Self::Mimalloc => "mimalloc".into(),
+            Self::Pool(kind) => kind.name().into(),
+        }
+    }
+
+    /// The heap of this word.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn parse(word: &str) -> Result<Self> {
+        match Self::all().into_iter().find(|choice| choice.word() == word) {
+            Some(choice) => Ok(choice),
+            None => bail!("no heap is called {word}"),
+        }
+    }
+
+    /// Why it cannot take part, if it cannot.
+    pub fn missing(self) -> Option<String> {
+        match self {
+            Self::Glibc if !cfg!(all(target_os = "linux", target_env = "gnu")) => {
+                Some("this system's C library is another".into())
+            }
+            Self::Mimalloc if !cfg!(feature = "mimalloc") => {
+                Some("build with the feature mimalloc (compiles C)".into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// One of our pools, as its users reach it.
+pub struct Pool(Storage);
+
+impl Pool {
+    /// A fresh pool.
+    ///
+    /// # Errors
+    /// The settings are refused.
+    pub fn new(kind: PoolKind) -> Result<Self> {
+        Ok(Self(Storage::new(StorageConfig::uniform(PoolConfig::of_kind(kind)))?))
+    }
+}
+
+impl Heap for Pool {
+    type Block = Block;
+
+    fn allocate(&self, bytes: usize) -> Result<Block> {
+        Ok(self.0.allocate(Device::cpu(0), bytes, Tag::from("trace"))?)
+    }
+
+    fn held(&self) -> Held {
+        let stats = self.0.stats(Device::cpu(0));
+        Held { now: stats.reserved, peak: stats.peak_reserved }
+    }
+}
+
+/// glibc's `malloc` and `free`.
+pub struct Glibc;
+
+/// Memory from `malloc`.
+pub struct GlibcBlock(*mut libc::c_void);
+
+// SAFETY: memory from `malloc` may be freed on any thread, and the pointer has one owner.
+unsafe impl Send for GlibcBlock {}
+
+impl Drop for GlibcBlock {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from `malloc` and is freed here only.
+        unsafe { libc::free(self.0) }
+    }
+}
+
+impl Heap for Glibc {
+    type Block = GlibcBlock;
+
+    fn allocate(&self, bytes: usize) -> Result<GlibcBlock> {
+        // SAFETY: any size may be asked for. The compiler may not drop the pair: the pointer escapes into the block.
+        let block = std::hint::black_box(unsafe { libc::malloc(bytes) });
+        anyhow::ensure!(!block.is_null(), "malloc has no {bytes} bytes");
+        Ok(GlibcBlock(block))
+    }
+
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn held(&self) -> Held {
+        // SAFETY: no arguments; it answers plain numbers.
+        let info = unsafe { libc::mallinfo2() };
+        Held { now: (info.arena + info.hblkhd) as u64, peak: 0 }
+    }
+
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    fn held(&self) -> Held {
+        Held::default()
+    }
+}
+
+#[cfg(feature = "mimalloc")]
+pub use self::mimalloc::Mimalloc;
+
+#[cfg(feature = "mimalloc")]
+mod mimalloc {
+    //! mimalloc, linked under its own names beside the C library's.
+
+    use super::{Heap, Held};
+    use anyhow::{Result, ensure};
+    use libmimalloc_sys::{mi_free, mi_malloc, mi_process_info, mi_version};
+    use std::ffi::c_void;
+    use std::ptr;
+
+    /// `mi_malloc` and `mi_free`.
+    pub struct Mimalloc;
+
+    impl Mimalloc {
+        /// Such as `3.1.5`.
+        pub fn version_text() -> String {
+            // SAFETY: no arguments; it answers a number such as 315.
+            let version = unsafe { mi_version() };
+            format!("{}.{}.{}", version / 100, version / 10 % 10, version % 10)
+        }
+    }
+
+    /// Memory from `mi_malloc`.
+    pub struct MimallocBlock(*mut c_void);
+
+    // SAFETY: memory from `mi_malloc` may be freed on any thread, and the pointer has one owner.
+    unsafe impl Send for MimallocBlock {}
+
+    impl Drop for MimallocBlock {
+        fn drop(&mut self) {
+            // SAFETY: the pointer came from `mi_malloc` and is freed here only.
+            unsafe { mi_free(self.0) }
+        }
+    }
+
+    impl Heap for Mimalloc {
+        type Block = MimallocBlock;
+
+        fn allocate(&self, bytes: usize) -> Result<MimallocBlock> {
+            // SAFETY: any size may be asked for.
+            let block = std::hint::black_box(unsafe { mi_malloc(bytes) });
+            ensure!(!block.is_null(), "mi_malloc has no {bytes} bytes");
+            Ok(MimallocBlock(block))
+        }
+
+        fn held(&self) -> Held {
+            let (mut now, mut peak) = (0, 0);
+            let nowhere = ptr::null_mut;
+            // SAFETY: the places are writable; null means "not wanted".
+            unsafe {
+                mi_process_info(nowhere(), nowhere(), nowhere(), nowhere(), nowhere(), &mut now, &mut peak, nowhere());
+            }
+            Held { now: now as u64, peak: peak as u64 }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Holds for every heap: what is live is held.
+    fn holds_what_is_live<H: Heap>(heap: &H) {
+        let before = heap.held().now;
+        let blocks: Vec<_> = (0..4).map(|_| heap.allocate(3 << 20).unwrap()).collect();
+        let held = heap.held();
+        assert!(held.now - before >= 12 << 20, "{held:?}, before {before}");
+        assert!(held.peak == 0 || held.peak >= held.now, "{held:?}");
+        drop(blocks);
+    }
+
+    #[test]
+    fn every_heap_accounts_for_its_blocks() {
+        for kind in PoolKind::ALL {
+            holds_what_is_live(&Pool::new(kind).unwrap());
+        }
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        holds_what_is_live(&Glibc);
+    }
+
+    #[test]
+    fn words_lead_back() {
+        for choice in Choice::all() {
+            assert_eq!(Choice::parse(&choice.word()).unwrap(), choice);
+        }
+        assert_eq!(Choice::parse("jemalloc").unwrap_err().to_string(), "no heap is called jemalloc");
+    }
+}

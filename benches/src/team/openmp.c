@@ -1,0 +1,7 @@
+/* One loop of OpenMP, for `cargo xtask compare team`: the body is the one that every contestant runs. */
+void mxrs_openmp_loop(int n_chunks, void (*body)(int chunk, void *argument), void *argument) {
+#pragma omp parallel for schedule(static, 1) num_threads(2)
+    for (int chunk = 0; chunk < n_chunks; chunk++) {
+        body(chunk, argument);
+    }
+}

@@ -1,0 +1,77 @@
+//! Every comparison runs to its end without peers, on a tiny budget, and reports what it says it reports.
+
+use serde_json::Value;
+use std::process::Command;
+
+/// Runs a program with `--format json` and these flags; answers its report.
+fn report(program: &str, flags: &[&str]) -> Value {
+    let output = Command::new(program).args(["--format", "json"]).args(flags).output().expect("it starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} ended with {}: {stderr}", output.status);
+    serde_json::from_slice(&output.stdout).expect("its report is JSON")
+}
+
+fn rows<'a>(report: &'a Value, section: &str) -> &'a [Value] {
+    report["sections"][section]["rows"].as_array().unwrap_or_else(|| panic!("no section {section} in {report:#}"))
+}
+
+#[test]
+fn engine_without_mxnet() {
+    let report = report(env!("CARGO_BIN_EXE_compare_engine"), &["--seconds", "0.1", "--operators", "2000"]);
+    assert_eq!(report["peers"][0]["name"], "MXNet");
+    assert!(report["peers"][0]["missing"].as_str().unwrap().contains("--mxnet PATH"));
+    let operators = rows(&report, "operators");
+    assert_eq!(operators.len(), 15, "5 loads, each by one thread, two threads, and two threads on shared variables");
+    for row in operators {
+        assert!(row["mxrs"]["median"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["mxnet"].is_null() && row["ratio"].is_null(), "{row}");
+        assert!(row["allocations_per_push"].as_f64().unwrap() >= 0.0, "{row}");
+    }
+    let peers: Vec<&str> = rows(&report, "orientation").iter().filter_map(|row| row["peer"].as_str()).collect();
+    assert_eq!(peers, ["rayon scope", "static graph"]);
+    assert_eq!(rows(&report, "idle").len(), 1);
+}
+
+#[test]
+fn a_library_that_is_not_there_is_an_error_that_names_it() {
+    let program = env!("CARGO_BIN_EXE_compare_engine");
+    let flags = ["--seconds", "0.1", "--operators", "100", "--mxnet", "/no/such/libmxnet.so"];
+    let output = Command::new(program).args(flags).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("error: loading /no/such/libmxnet.so"), "{stderr}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn storage_has_a_row_for_every_heap() {
+    let flags = ["--seconds", "0.1", "--iterations", "1", "--pairs", "1000"];
+    let report = report(env!("CARGO_BIN_EXE_compare_storage"), &flags);
+    let absent = |row: &&Value| !row["missing"].is_null();
+    let n_present = report["peers"].as_array().unwrap().iter().filter(|row| !absent(row)).count();
+    assert!(n_present >= 3, "{report:#}");
+    let traces = rows(&report, "traces");
+    assert_eq!(traces.len(), 2 * n_present);
+    for row in traces {
+        assert!(row["pair_ns"]["median"].as_f64().unwrap() > 0.0, "{row}");
+        // What is live is held: no heap can do with less.
+        assert!(row["held_over_live"].as_f64().unwrap() >= 0.999, "{row}");
+    }
+    let hits = rows(&report, "hits");
+    assert_eq!(hits.len(), n_present);
+    assert!(hits.iter().all(|row| row["two_over_one"]["median"].as_f64().unwrap() > 0.0));
+}
+
+#[test]
+fn team_without_openmp() {
+    let flags = ["--seconds", "0.1", "--round-us", "200", "--cc", "no-such-compiler"];
+    let report = report(env!("CARGO_BIN_EXE_compare_team"), &flags);
+    assert!(report["peers"][0]["missing"].as_str().unwrap().contains("--cc PATH"), "{report:#}");
+    let loops = rows(&report, "loops");
+    assert_eq!(loops.len(), 9 * 4, "3 lengths, 3 gaps; serial, two of rayon, ours");
+    for row in loops {
+        assert!(row["loop_us"]["median"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["p90_us"].as_f64().unwrap() > 0.0 && row["ratio"].is_null(), "{row}");
+        assert_eq!(row["speed_up"].is_null(), row["contestant"] == "serial", "{row}");
+    }
+}

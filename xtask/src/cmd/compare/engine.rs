@@ -1,0 +1,88 @@
+//! `cargo xtask compare engine`: finds MXNet's library and runs its engine beside ours.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+
+use super::Common;
+use crate::session::Session;
+
+/// Asks Python where the package is without importing it: the wheel does not import under a recent NumPy.
+const ASK: &str = "import importlib.util as u; s = u.find_spec('mxnet'); print(s.submodule_search_locations[0])";
+
+/// Arguments of `compare engine`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// MXNet's library libmxnet.so of the 1.9.1 wheel, or the folder of its Python package
+    #[arg(long, value_name = "PATH")]
+    mxnet: Option<PathBuf>,
+    /// The Python to ask for MXNet's package if --mxnet is not given
+    #[arg(long, value_name = "PATH", default_value = "python3")]
+    python: PathBuf,
+    /// Operators per round [default: 200000]
+    #[arg(long)]
+    operators: Option<usize>,
+    /// Measure only loads whose name contains this
+    #[arg(long)]
+    load: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The path given is not MXNet's; the program does not build, or fails.
+pub fn run(args: &Args) -> Result<()> {
+    let session = Session::rust_only()?;
+    let library = match &args.mxnet {
+        Some(path) => Some(library_at(path)?),
+        None => library_of_python(&session, &args.python),
+    };
+    let mut run = super::program(&session, "compare_engine", &args.common)?;
+    if let Some(library) = library {
+        run = run.arg("--mxnet").arg(library);
+    }
+    if let Some(operators) = args.operators {
+        run = run.args(["--operators", &operators.to_string()]);
+    }
+    if let Some(load) = &args.load {
+        run = run.args(["--load", load]);
+    }
+    run.stream()
+}
+
+/// The library that a user's path means.
+fn library_at(path: &Path) -> Result<PathBuf> {
+    let library = if path.is_dir() { path.join("libmxnet.so") } else { path.to_owned() };
+    ensure!(library.is_file(), "there is no {}", library.display());
+    Ok(library.canonicalize()?)
+}
+
+/// The library in the package of this Python, if it has one.
+fn library_of_python(session: &Session, python: &Path) -> Option<PathBuf> {
+    let answer = session.program(python).args(["-c", ASK]).capture().ok()?;
+    library_at(Path::new(answer.trim())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_means_the_library_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("libmxnet.so");
+        assert!(library_at(folder.path()).unwrap_err().to_string().ends_with("libmxnet.so"));
+        std::fs::write(&library, "").unwrap();
+        let expected = library.canonicalize().unwrap();
+        assert_eq!(library_at(folder.path()).unwrap(), expected);
+        assert_eq!(library_at(&library).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_python_that_is_not_there_has_no_package() {
+        let session = Session::rust_only().unwrap();
+        assert_eq!(library_of_python(&session, Path::new("no-such-python")), None);
+    }
+}

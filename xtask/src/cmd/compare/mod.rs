@@ -1,0 +1,123 @@
+//! `cargo xtask compare`: peers and ours side by side on this machine, one file per comparison.
+//!
+//! The measuring is done by programs of the package `mxrs-benches`; here they are built in release, told where the peers
+//! are, and run. Nothing is judged: the exit code says only whether something failed.
+
+mod engine;
+mod storage;
+mod team;
+
+use anyhow::Result;
+use clap::{Subcommand, ValueEnum};
+
+use crate::process::Run;
+use crate::session::Session;
+
+/// Arguments of `compare`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
+    Engine(engine::Args),
+    /// Memory pools: ours, glibc's malloc and mimalloc on recorded traces, and the single warm call
+    Storage(storage::Args),
+    /// Thread teams: ours, OpenMP (libgomp) and rayon on loops of 5, 20 and 100 µs
+    Team(team::Args),
+}
+
+/// What every comparison takes.
+#[derive(clap::Args)]
+struct Common {
+    /// Seconds to spend in all; each comparison has its own default
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Tie threads to CPUs
+    #[arg(long)]
+    pin: bool,
+    /// How the report is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// How the report is printed.
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    /// Aligned tables
+    #[default]
+    Table,
+    /// One JSON object
+    Json,
+}
+
+/// Runs the chosen comparison.
+///
+/// # Errors
+/// Its program does not build, or fails.
+pub fn run(args: &Args) -> Result<()> {
+    match &args.what {
+        What::Engine(args) => engine::run(args),
+        What::Storage(args) => storage::run(args),
+        What::Team(args) => team::run(args),
+    }
+}
+
+/// Builds the program called `name` and prepares a run of it.
+///
+/// The variables of MXNet and of the thread libraries are taken away, so that each side has its documented defaults.
+fn program(session: &Session, name: &str, common: &Common) -> Result<Run> {
+    session.cargo("build").args(["--release", "-p", "mxrs-benches", "--bin", name]).stream()?;
+    let mut run = session.program(session.target_dir().join("release").join(name));
+    for (variable, _) in std::env::vars_os() {
+        if is_a_setting(&variable.to_string_lossy()) {
+            run = run.without_env(variable);
+        }
+    }
+    Ok(run.args(common.flags()))
+}
+
+/// Whether a variable changes how a contestant behaves.
+fn is_a_setting(variable: &str) -> bool {
+    ["MXNET_", "MXRS_", "OMP_", "GOMP_", "KMP_", "OPENBLAS_", "RAYON_", "MALLOC_", "MIMALLOC_"]
+        .iter()
+        .any(|prefix| variable.starts_with(prefix))
+}
+
+impl Common {
+    fn flags(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        if let Some(seconds) = self.seconds {
+            flags.extend(["--seconds".to_owned(), seconds.to_string()]);
+        }
+        if self.pin {
+            flags.push("--pin".to_owned());
+        }
+        if matches!(self.format, Format::Json) {
+            flags.extend(["--format".to_owned(), "json".to_owned()]);
+        }
+        flags
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_asked_for_is_passed_on() {
+        let common = Common { seconds: None, pin: false, format: Format::Table };
+        assert_eq!(common.flags(), [""; 0]);
+        let common = Common { seconds: Some(1.5), pin: true, format: Format::Json };
+        assert_eq!(common.flags(), ["--seconds", "1.5", "--pin", "--format", "json"]);
+    }
+
+    #[test]
+    fn settings_of_contestants_are_known_from_other_variables() {
+        assert!(is_a_setting("MXNET_ENGINE_TYPE") && is_a_setting("OMP_NUM_THREADS"));
+        assert!(!is_a_setting("PATH") && !is_a_setting("LD_LIBRARY_PATH") && !is_a_setting("HOME"));
+    }
+}

@@ -1,0 +1,35 @@
+//! `cargo xtask compare storage`: our pools, glibc's malloc and mimalloc on the same traces.
+
+use anyhow::Result;
+
+use super::Common;
+use crate::session::Session;
+
+/// Arguments of `compare storage`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Training steps of each trace [default: 50]
+    #[arg(long)]
+    iterations: Option<usize>,
+    /// Pairs of calls per round of the single warm call [default: 100000]
+    #[arg(long)]
+    pairs: Option<usize>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The program does not build, or fails.
+pub fn run(args: &Args) -> Result<()> {
+    let session = Session::rust_only()?;
+    let mut run = super::program(&session, "compare_storage", &args.common)?;
+    if let Some(iterations) = args.iterations {
+        run = run.args(["--iterations", &iterations.to_string()]);
+    }
+    if let Some(pairs) = args.pairs {
+        run = run.args(["--pairs", &pairs.to_string()]);
+    }
+    run.stream()
+}
