@@ -112,3 +112,8 @@ impl Drop for Inside {
 pub(crate) fn is_inside(engine: u32) -> bool {
     RUNNING.with(|running| running.borrow().contains(&engine))
 }
+
+/// Whether the current thread is a worker of any engine, or runs a task of one.
+pub(crate) fn is_inside_any() -> bool {
+    RUNNING.with(|running| !running.borrow().is_empty())
+}

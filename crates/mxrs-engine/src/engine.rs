@@ -11,8 +11,8 @@ use crate::pool::{Order, Pool, PoolId};
 use crate::task::TaskBuilder;
 use crate::var::Var;
 use crate::wait::{Idle, WaitedFor};
-use mxrs_sync::atomic::{AtomicBool, Ordering};
-use mxrs_sync::{Rank, RankedMutex};
+use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use mxrs_sync::{Rank, RankedMutex, fork};
 use mxrs_types::{Device, DeviceEvent, Result};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -53,6 +53,10 @@ pub(crate) struct Inner {
     pub(crate) buffers: Buffers,
     pub(crate) stopped: AtomicBool,
     pub(crate) waited_for: WaitedFor,
+    /// Of the process it was made in ([`mxrs_sync::fork::generation`]).
+    pub(crate) born_in: u64,
+    /// Of the process its workers were last started in.
+    pub(crate) generation: AtomicU64,
 }
 
 impl Inner {
@@ -84,13 +88,13 @@ impl Pools {
     pub(crate) fn with<R>(&self, id: PoolId, config: &EngineConfig, f: impl FnOnce(&Arc<Pool>) -> R) -> R {
         let engine = self.engine;
         let make = || match id {
-            PoolId::Cpu(_) => Pool::new(engine, id, config.cpu_workers.get(), Order::Fifo),
-            PoolId::CpuPriority => Pool::new(engine, id, config.cpu_priority_workers.get(), Order::Priority),
-            PoolId::Global => Pool::new(engine, id, GLOBAL_WORKERS, Order::Fifo),
-            PoolId::Copy => Pool::new(engine, id, 1, Order::Fifo),
-            PoolId::Gpu(_) => Pool::new(engine, id, config.gpu_workers.get(), Order::Fifo),
-            PoolId::GpuPriority(_) => Pool::new(engine, id, config.gpu_workers.get(), Order::Priority),
-            PoolId::GpuCopy(_) => Pool::new(engine, id, config.gpu_copy_workers.get(), Order::Priority),
+            PoolId::Cpu(_) => Pool::new(engine, id, config.cpu_workers.get(), config.child_workers.get(), Order::Fifo),
+            PoolId::CpuPriority => Pool::new(engine, id, config.cpu_priority_workers.get(), 1, Order::Priority),
+            PoolId::Global => Pool::new(engine, id, GLOBAL_WORKERS, 1, Order::Fifo),
+            PoolId::Copy => Pool::new(engine, id, 1, 1, Order::Fifo),
+            PoolId::Gpu(_) => Pool::new(engine, id, config.gpu_workers.get(), 1, Order::Fifo),
+            PoolId::GpuPriority(_) => Pool::new(engine, id, config.gpu_workers.get(), 1, Order::Priority),
+            PoolId::GpuCopy(_) => Pool::new(engine, id, config.gpu_copy_workers.get(), 1, Order::Priority),
         };
         let slot = match id {
             PoolId::CpuPriority => &self.cpu_priority,
@@ -160,6 +164,8 @@ impl EngineBuilder {
             buffers: Buffers::new(),
             stopped: AtomicBool::new(false),
             waited_for: WaitedFor::new(0),
+            born_in: fork::generation(),
+            generation: AtomicU64::new(fork::generation()),
         });
         let engine = Engine(Arc::new(Handle::new(inner)));
         engine.0.start_eager_pools()?;

@@ -39,12 +39,14 @@
 #![allow(unsafe_code)]
 
 pub mod bulk;
+mod busy;
 mod completion;
 mod config;
 mod context;
 mod counters;
 mod engine;
 mod failure;
+pub mod fork;
 pub mod gpu;
 mod lifecycle;
 mod op;

@@ -3,37 +3,45 @@
 use crate::config::EngineKind;
 use crate::context::is_inside;
 use crate::engine::Inner;
+use crate::fork::Hook;
 use crate::pool::PoolId;
 use mxrs_sync::atomic::{Ordering, fence};
+use mxrs_sync::fork::{ForkGuard, Registration};
 use mxrs_sync::thread;
 use mxrs_types::Result;
 use std::fmt;
 use std::sync::Arc;
 
 /// What clones of an engine share; its drop is the drop of the last of them. Workers hold the [`Inner`] only.
-pub(crate) struct Handle(Arc<Inner>);
+pub(crate) struct Handle {
+    inner: Arc<Inner>,
+    /// Kept here because the list of forks keeps it only weakly; the registration leaves first.
+    _registration: Registration,
+    _hook: Arc<dyn ForkGuard>,
+}
 
 impl Handle {
     pub(crate) fn new(inner: Arc<Inner>) -> Self {
-        Self(inner)
+        let (hook, registration) = Hook::register(&inner);
+        Self { inner, _registration: registration, _hook: hook }
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
-        &self.0
+        &self.inner
     }
 
     /// The pool for prioritised tasks has its threads from the start.
     pub(crate) fn start_eager_pools(&self) -> Result<()> {
-        if self.0.config.kind != EngineKind::ThreadedPerDevice {
+        if self.inner.config.kind != EngineKind::ThreadedPerDevice {
             return Ok(());
         }
         let id = PoolId::CpuPriority;
-        self.0.pools.with(id, &self.0.config, |pool| pool.start(&|| self.0.runner(id)))
+        self.inner.pools.with(id, &self.inner.config, |pool| pool.start(&|| self.inner.runner(id)))
     }
 
     pub(crate) fn stop(&self) {
-        if !is_inside(self.0.id) {
-            drain_and_join(&self.0);
+        if !is_inside(self.inner.id) {
+            drain_and_join(&self.inner);
         }
     }
 }
@@ -51,7 +59,7 @@ fn drain_and_join(inner: &Arc<Inner>) {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        let inner = Arc::clone(&self.0);
+        let inner = Arc::clone(&self.inner);
         if is_inside(inner.id) {
             // The last handle went away inside a task. Waiting here would be waiting for that task, so another thread
             // does; without pools there is nothing to wait for.
@@ -77,6 +85,6 @@ fn end(inner: &Arc<Inner>) {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("engine", &self.0.id).finish()
+        f.debug_struct("Handle").field("engine", &self.inner.id).finish()
     }
 }

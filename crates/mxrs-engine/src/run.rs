@@ -1,8 +1,9 @@
 //! From a pushed task to a completed one.
 
+use crate::busy::{self, Busy};
 use crate::completion::Completion;
 use crate::config::EngineKind;
-use crate::context::{Inside, RunContext, Worker, is_inside};
+use crate::context::{Inside, RunContext, Worker, is_inside, is_inside_any};
 use crate::engine::Inner;
 use crate::failure::Failure;
 use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, normalise};
@@ -56,6 +57,7 @@ impl Inner {
             unsafe { u.cell().as_ref() }.check_engine(self.id)?;
         }
         normalise(&mut uses);
+        self.notice_fork()?;
         let dispatch = self.choose(device, property)?;
         let mut task = Task::new(name, &uses, device, priority, property, dispatch, body);
         if !self.buffers.are_idle() {
@@ -68,9 +70,7 @@ impl Inner {
     }
 
     pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<()> {
-        // Between announcing the push and looking for a stop; the stopper does the reverse, so one sees the other.
-        self.tally.pushed.fetch_add(1, Ordering::SeqCst);
-        fence_after_rmw();
+        let busy = self.announce();
         let (dispatch, deletes) = (task.dispatch, task.property == Property::DeleteVar);
         if self.is_stopped() && !deletes && !is_inside(self.id) {
             self.refuse();
@@ -95,6 +95,14 @@ impl Inner {
                 return Err(error);
             }
         };
+        let task = match task {
+            Some(task) if matches!(dispatch, Dispatch::Pool(_)) && !runs_on_pusher(&task) => {
+                self.enqueue(task);
+                return Ok(());
+            }
+            other => other,
+        };
+        drop(busy);
         match (task, dispatch) {
             (None, Dispatch::Pusher) => {
                 // The signal brings the task back: its last grant found this thread's parker in it.
@@ -108,13 +116,26 @@ impl Inner {
             }
             (Some(task), Dispatch::Completer) => self.run_on_pusher(task),
             (Some(task), Dispatch::Pool(_)) => {
-                if matches!(task.property, Property::Async | Property::DeleteVar) && task.device.is_host() {
-                    self.run_deferred(task, None, None);
-                } else {
-                    self.enqueue(task);
-                }
+                self.run_deferred(task, None, None);
                 Ok(())
             }
+        }
+    }
+
+    /// Counts a push that begins, once no fork is in the way.
+    #[inline]
+    fn announce(&self) -> Busy {
+        loop {
+            let busy = Busy::enter();
+            // Between announcing the push and looking for a stop or a fork; those do the reverse, so one sees the other.
+            self.tally.pushed.fetch_add(1, Ordering::SeqCst);
+            fence_after_rmw();
+            if !busy::forking() || is_inside_any() {
+                return busy;
+            }
+            self.refuse();
+            drop(busy);
+            busy::let_fork_pass();
         }
     }
 
@@ -130,6 +151,7 @@ impl Inner {
         let gpu = device.kind == DeviceKind::Gpu;
         if gpu {
             self.gpus.get(device)?;
+            self.refuse_gpu_in_child(device)?;
         }
         let kind = match (self.config.kind, property) {
             (EngineKind::Naive, _) if is_inside(self.id) => return Ok(Dispatch::Completer),
@@ -378,6 +400,12 @@ impl Inner {
             self.idle.notify();
         }
     }
+}
+
+/// Whether a task that is granted when it is pushed runs on the pushing thread.
+#[inline]
+fn runs_on_pusher(task: &Task) -> bool {
+    matches!(task.property, Property::Async | Property::DeleteVar) && task.device.is_host()
 }
 
 #[cold]

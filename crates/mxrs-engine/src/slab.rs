@@ -6,11 +6,12 @@
 //! allocator and takes one lock in 32. Blocks are never returned to the system: the depot holds at most what was once
 //! needed at the same time.
 
+use mxrs_sync::fork::{self, ForkGuard, Kept, Registration};
 use mxrs_sync::{Rank, RankedMutex};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Blocks start at a multiple of this: a cache line.
 pub(crate) const ALIGN: usize = 64;
@@ -90,7 +91,34 @@ unsafe impl Send for Batches {}
 
 fn depot() -> &'static Depot {
     static DEPOT: OnceLock<Depot> = OnceLock::new();
-    DEPOT.get_or_init(|| Depot(std::array::from_fn(|_| RankedMutex::new(Rank::Leaf, Batches(std::ptr::null_mut())))))
+    DEPOT.get_or_init(|| Depot(std::array::from_fn(|_| RankedMutex::new(Rank::EngineSlab, Batches(std::ptr::null_mut())))))
+}
+
+/// Keeps the depot whole across forks of the process.
+pub(crate) fn take_part_in_forks() {
+    static PART: OnceLock<(Arc<dyn ForkGuard>, Registration)> = OnceLock::new();
+    PART.get_or_init(|| {
+        let guard: Arc<dyn ForkGuard> = Arc::new(Whole);
+        let registration = fork::register(Rank::EngineSlab, &guard);
+        (guard, registration)
+    });
+}
+
+/// Holds the depot's locks while the process forks. What the shelves of other threads held is lost to the child.
+struct Whole;
+
+impl ForkGuard for Whole {
+    fn prepare(&self) {}
+
+    fn hold<'a>(&'a self, kept: &mut Kept<'a>) {
+        for (class, batches) in depot().0.iter().enumerate() {
+            kept.keep(batches.lock_in_order(class as u64));
+        }
+    }
+
+    fn parent(&self) {}
+
+    fn child(&self) {}
 }
 
 impl Depot {

@@ -6,7 +6,8 @@ use crate::gpu::{Seat, TaskStreams, Waits};
 use crate::op::{Property, Task, mark};
 use crate::pool::PoolId;
 use crate::var::{Var, WaitFor};
-use mxrs_types::{DeviceKind, Result};
+use mxrs_sync::fork;
+use mxrs_types::{Device, DeviceKind, Result};
 use std::sync::Arc;
 
 impl Inner {
@@ -30,6 +31,10 @@ impl Inner {
     /// What the device reports; failures of work whose results the task uses.
     #[cold]
     fn order_after_devices(&self, task: &Task, context: RunContext, worker: Option<Worker>) -> Result<RunContext> {
+        if task.property != Property::DeleteVar {
+            let gpu = if task.device.kind == DeviceKind::Gpu { task.device } else { Device::gpu(0) };
+            self.refuse_gpu_in_child(gpu)?;
+        }
         if task.device.kind == DeviceKind::Gpu {
             let streams = Arc::new(TaskStreams::new(self.gpus.get(task.device)?.of(seat(worker))?));
             let mut waits = streams.waits();
@@ -74,6 +79,10 @@ impl Inner {
     /// The failure of work that wrote it; told once.
     pub(crate) fn wait_for_devices(&self, var: &Var, wait_for: WaitFor) -> Result<()> {
         if self.gpus.is_empty() {
+            return Ok(());
+        }
+        if fork::generation() != self.born_in {
+            // The device is the parent's; so is what it still does.
             return Ok(());
         }
         let mut waits = Waits::of_host();

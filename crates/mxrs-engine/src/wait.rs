@@ -1,5 +1,6 @@
 //! Waiting: for one variable, or for everything.
 
+use crate::busy::{self, Busy};
 use crate::context::is_inside;
 use crate::engine::{Engine, Inner};
 use crate::failure::Failure;
@@ -74,6 +75,7 @@ impl Engine {
     pub fn wait_for_all(&self) -> Result<()> {
         let inner = self.inner();
         inner.refuse_inside("wait_for_all")?;
+        inner.notice_fork()?;
         inner.flush_all();
         inner.sleep_until_idle();
         let devices = inner.gpus.synchronize();
@@ -89,6 +91,7 @@ impl Inner {
     fn wait(self: &Arc<Self>, var: &Var, wait_for: WaitFor, what: &str) -> Result<()> {
         self.refuse_inside(what)?;
         var.check_engine(self.id)?;
+        self.notice_fork()?;
         self.flush_all();
         if self.config.info {
             self.waited_for.store(var.id(), Ordering::Relaxed);
@@ -96,8 +99,19 @@ impl Inner {
         }
         let parker = Parker::of_thread();
         let waiter = Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker));
-        // A waiting thread's place in the queue lies here, on its stack, until it is signalled.
-        let failure = match var.cell().attach(wait_for, &waiter)? {
+        let attached = loop {
+            let busy = Busy::enter();
+            fence(Ordering::SeqCst);
+            if !busy::forking() {
+                // A waiting thread's place in the queue lies here, on its stack, until it is signalled.
+                let attached = var.cell().attach(wait_for, &waiter)?;
+                drop(busy);
+                break attached;
+            }
+            drop(busy);
+            busy::let_fork_pass();
+        };
+        let failure = match attached {
             Attached::Ready(failure) => failure,
             Attached::Waiting => parker.wait(),
         };

@@ -26,6 +26,8 @@ pub enum Rank {
     Storage = 60,
     /// A backend's cache of prepared kernels.
     KernelCache = 70,
+    /// Free memory for tasks, by size.
+    EngineSlab = 90,
     /// Anything that takes no further lock.
     Leaf = 100,
 }

@@ -10,6 +10,7 @@
 
 mod heap;
 mod inbox;
+mod rest;
 mod worker;
 
 use crate::counters::PoolCounters;
@@ -82,7 +83,8 @@ pub(crate) struct Pool {
     /// The engine its threads work for.
     engine: u32,
     id: PoolId,
-    size: usize,
+    /// Workers to start; there may be more seats, for a forked child.
+    size: AtomicUsize,
     inbox: CachePadded<Inbox>,
     /// Deletions, ahead of the inbox.
     urgent: CachePadded<Inbox>,
@@ -137,9 +139,10 @@ struct RawTask(NonNull<Op>);
 unsafe impl Send for RawTask {}
 
 impl Pool {
-    pub(crate) fn new(engine: u32, id: PoolId, size: usize, order: Order) -> Arc<Self> {
-        let shared = order == Order::Fifo && size > 1;
-        let locals: Vec<Local> = (0..size)
+    pub(crate) fn new(engine: u32, id: PoolId, size: usize, seats: usize, order: Order) -> Arc<Self> {
+        let seats = seats.max(size);
+        let shared = order == Order::Fifo && seats > 1;
+        let locals: Vec<Local> = (0..seats)
             .map(|_| Local {
                 urgent: TaskList::default(),
                 list: TaskList::default(),
@@ -151,7 +154,7 @@ impl Pool {
         Arc::new(Self {
             engine,
             id,
-            size,
+            size: AtomicUsize::new(size),
             inbox: CachePadded::new(Inbox::new()),
             urgent: CachePadded::new(Inbox::new()),
             heap: (order == Order::Priority).then(|| RankedMutex::new(Rank::Leaf, Heap::new())),
@@ -168,6 +171,16 @@ impl Pool {
             running: CachePadded::new(AtomicUsize::new(0)),
             peak: AtomicUsize::new(0),
         })
+    }
+
+    pub(crate) fn id(&self) -> PoolId {
+        self.id
+    }
+
+    /// Workers there are once started.
+    #[inline]
+    fn size(&self) -> usize {
+        self.size.load(Ordering::Relaxed)
     }
 
     /// Whether the threads are there.
@@ -187,11 +200,12 @@ impl Pool {
             return Ok(());
         }
         self.stopping.store(false, Ordering::Release);
-        for index in threads.len()..self.size {
+        let size = self.size();
+        for index in threads.len()..size {
             let (pool, runner) = (Arc::clone(self), runner());
             let name = format!("mxrs-{}-{index}", self.id);
             let thread = thread::Builder::new().name(name).spawn(move || pool.serve(index, &*runner)).map_err(|e| {
-                let message = format!("cannot start worker {index} of {} of pool {}: {e}", self.size, self.id);
+                let message = format!("cannot start worker {index} of {size} of pool {}: {e}", self.id);
                 Error::new(ErrorKind::Io { path: None, message, kind: e.kind() })
             })?;
             threads.push(thread);
@@ -228,7 +242,7 @@ impl Pool {
             let inbox = if front { &self.urgent } else { &self.inbox };
             let was_empty = inbox.push(task);
             // Whoever left the first task of several wakes the lone worker.
-            if self.size == 1 && !was_empty {
+            if self.size() == 1 && !was_empty {
                 return;
             }
             fence_after_rmw();
@@ -251,12 +265,16 @@ impl Pool {
         if self.heap.is_some() {
             return false;
         }
-        if self.size > 1 {
+        if self.size() > 1 {
             return true;
         }
         // SAFETY: called by the worker of this number, which is in a task: it holds no borrow of its seat.
         let local = unsafe { &*self.seats[index].local.get() };
-        local.list.is_empty() && local.urgent.is_empty() && self.inbox.is_empty() && self.urgent.is_empty()
+        local.list.is_empty()
+            && local.urgent.is_empty()
+            && self.inbox.is_empty()
+            && self.urgent.is_empty()
+            && local.deque.as_ref().is_none_or(Deque::is_empty)
     }
 
     pub(crate) fn counters(&self) -> PoolCounters {

@@ -22,14 +22,16 @@ pub(super) fn steal(stealer: &Stealer<RawTask>) -> Option<RawTask> {
 impl Pool {
     pub(super) fn serve(&self, index: usize, runner: &(dyn Fn(Task, usize) -> Option<Task> + Send + Sync)) {
         let _inside = Inside::enter(self.engine);
+        self.note_worker();
+        let alone = self.size() == 1;
         while let Some(task) = self.next(index) {
             let mut task = Some(task);
             while let Some(t) = task {
-                self.enter();
+                self.enter(alone);
                 let executed = &self.seats[index].executed;
                 executed.store(executed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                 task = runner(t, index);
-                if self.size > 1 {
+                if !alone {
                     self.running.fetch_sub(1, Ordering::Relaxed);
                 }
             }
@@ -37,9 +39,9 @@ impl Pool {
     }
 
     #[inline]
-    fn enter(&self) {
+    fn enter(&self, alone: bool) {
         // A lone worker need not count to one.
-        let running = if self.size > 1 { self.running.fetch_add(1, Ordering::Relaxed) + 1 } else { 1 };
+        let running = if alone { 1 } else { self.running.fetch_add(1, Ordering::Relaxed) + 1 };
         if running > self.peak.load(Ordering::Relaxed) {
             self.peak.fetch_max(running, Ordering::Relaxed);
         }
@@ -112,12 +114,14 @@ impl Pool {
             }
             return Some(first);
         }
-        let others = (1..self.size).map(|step| &self.stealers[(index + step) % self.size]);
+        let seats = self.stealers.len();
+        let others = (1..seats).map(|step| &self.stealers[(index + step) % seats]);
         // SAFETY: as above.
         others.into_iter().find_map(steal).map(|RawTask(op)| unsafe { Task::from_raw(op) })
     }
 
-    fn has_tasks(&self) -> bool {
+    /// Whether a task is queued where other threads can see it.
+    pub(crate) fn has_tasks(&self) -> bool {
         match &self.heap {
             Some(heap) => !heap.lock().is_empty(),
             None => !self.inbox.is_empty() || !self.urgent.is_empty() || self.stealers.iter().any(|s| !s.is_empty()),

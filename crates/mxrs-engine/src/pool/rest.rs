@@ -1,0 +1,65 @@
+//! Bringing a pool's workers to rest for a fork, and what follows.
+
+use super::Pool;
+use mxrs_sync::atomic::Ordering;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// How long a fork waits for a task to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+std::thread_local! {
+    /// The pool this thread works for, as an address.
+    static WORKS_FOR: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Pool {
+    /// Notes that the calling thread is one of the pool's workers.
+    pub(super) fn note_worker(&self) {
+        WORKS_FOR.set(std::ptr::from_ref(self).addr());
+    }
+
+    /// Makes the workers wait between tasks, and waits until all do, but for the caller if it is one.
+    pub(crate) fn pause(&self) {
+        let own = usize::from(WORKS_FOR.get() == std::ptr::from_ref(self).addr());
+        let others = self.threads.lock().len() - own;
+        self.paused.store(true, Ordering::SeqCst);
+        let until = Instant::now() + PATIENCE;
+        let mut resting = self.park.lock();
+        self.wake.notify_all();
+        while *resting < others && Instant::now() < until {
+            resting = resting.wait_for(&self.settled, PATIENCE);
+        }
+    }
+
+    /// Lets the workers go on.
+    pub(crate) fn resume(&self) {
+        let _park = self.park.lock();
+        self.paused.store(false, Ordering::SeqCst);
+        self.wake.notify_all();
+    }
+
+    /// In a forked child: the workers are gone, what they had taken is still there. With another number of workers from
+    /// now on, if one is given.
+    pub(crate) fn reset(&self, workers: Option<usize>) {
+        // Their handles are the parent's; joining or detaching them would concern threads that are not here.
+        std::mem::take(&mut *self.threads.lock()).into_iter().for_each(std::mem::forget);
+        *self.park.lock() = 0;
+        for flag in [&self.paused, &self.stopping, &self.started] {
+            flag.store(false, Ordering::SeqCst);
+        }
+        self.sleepers.store(0, Ordering::SeqCst);
+        self.running.store(0, Ordering::SeqCst);
+        if let Some(workers) = workers {
+            self.size.store(workers.min(self.seats.len()), Ordering::SeqCst);
+        }
+        let Some((first, others)) = self.seats.split_first() else { return };
+        for seat in others {
+            // SAFETY: no other thread exists, and this one is in no task of a worker that uses its seat.
+            let (first, other) = unsafe { (&mut *first.local.get(), &mut *seat.local.get()) };
+            while let Some(task) = other.urgent.pop() {
+                first.urgent.push(task);
+            }
+        }
+    }
+}
