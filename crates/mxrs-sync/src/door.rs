@@ -1,4 +1,4 @@
-//! One set of names for std and parking_lot, or for loom under `--cfg loom`.
+//! One set of names for std, or for loom under `--cfg loom`, with parking_lot's locks under `--cfg tsan`.
 
 /// Shared ownership; std's under loom too, where only loom's own can be watched but std's can hold unsized values.
 pub use std::sync::Arc;
@@ -36,7 +36,87 @@ pub mod hint {
     pub use std::hint::spin_loop;
 }
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, tsan)))]
+mod locks {
+    use std::sync::PoisonError;
+    use std::time::Duration;
+
+    /// Holds a [`Mutex`] until dropped.
+    pub type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
+
+    /// A lock that a panicking holder leaves usable. Keeps no table of its sleepers, so a fork can hold it ([`crate::fork`]).
+    #[derive(Debug, Default)]
+    pub struct Mutex<T>(std::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        /// An unlocked lock around `value`.
+        pub const fn new(value: T) -> Self {
+            Self(std::sync::Mutex::new(value))
+        }
+
+        /// Waits for the lock.
+        #[inline]
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// The lock if nobody holds it.
+        #[inline]
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            use std::sync::TryLockError;
+            match self.0.try_lock() {
+                Ok(guard) => Some(guard),
+                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            }
+        }
+
+        /// The value, without locking: the exclusive borrow proves nobody else looks.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// Takes the value out.
+        pub fn into_inner(self) -> T {
+            self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    /// Lets a thread sleep until another changes what a [`Mutex`] guards.
+    #[derive(Debug, Default)]
+    pub struct Condvar(std::sync::Condvar);
+
+    impl Condvar {
+        /// With no sleeper.
+        pub const fn new() -> Self {
+            Self(std::sync::Condvar::new())
+        }
+
+        /// Releases the guard, sleeps, and takes the lock again. May wake for no reason.
+        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// As [`Condvar::wait`] but for at most `timeout`; true when the time ran out.
+        pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, timeout: Duration) -> (MutexGuard<'a, T>, bool) {
+            let (guard, outcome) = self.0.wait_timeout(guard, timeout).unwrap_or_else(PoisonError::into_inner);
+            (guard, outcome.timed_out())
+        }
+
+        /// Wakes one sleeper.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        /// Wakes every sleeper.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+}
+
+// The thread sanitizer follows only what was compiled with it, which std's locks were not; parking_lot's are.
+#[cfg(all(tsan, not(loom)))]
 mod locks {
     /// Holds a [`Mutex`] until dropped.
     pub type MutexGuard<'a, T> = parking_lot::MutexGuard<'a, T>;

@@ -39,14 +39,14 @@ mod held {
 
 /// Entry of the list of held locks; removes itself.
 #[derive(Debug)]
-struct Held {
+pub(crate) struct Held {
     #[cfg(all(debug_assertions, not(loom)))]
     entry: (Rank, u64),
 }
 
 impl Held {
     #[inline]
-    fn enter(_rank: Rank, _order: u64) -> Self {
+    pub(crate) fn enter(_rank: Rank, _order: u64) -> Self {
         #[cfg(all(debug_assertions, not(loom)))]
         {
             let held = Self { entry: (_rank, _order) };
