@@ -18,15 +18,17 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Read next: [`team`] for the wake-up protocol, [`rank`] for the lock order, [`affinity`] for pinning.
+//! Read next: [`team`] for the wake-up protocol, [`rank`] for the lock order, [`fork`] for what happens to threads and locks
+//! in a forked process, [`affinity`] for pinning.
 
-// Three reasons only: `team` erases the lifetime of the loop body it lends to its threads and keeps it in a shared cell;
-// `open_once` hands out a mutable borrow from behind a shared one, once; `affinity` calls sched_setaffinity and
-// sched_getaffinity.
+// Four reasons only: `team` erases the lifetime of the loop body it lends to its threads and keeps it in a shared cell;
+// `open_once` hands out a mutable borrow from behind a shared one, once; `affinity` and `fork` call the C library
+// (sched_setaffinity, sched_getaffinity, pthread_atfork), and `fork` keeps a lock from one of its callbacks to the next.
 #![allow(unsafe_code)]
 
 pub mod affinity;
 mod door;
+pub mod fork;
 mod open_once;
 pub mod rank;
 mod ranked;

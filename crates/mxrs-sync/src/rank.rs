@@ -1,13 +1,16 @@
 //! The order in which locks may be taken, all in one place.
 //!
 //! A thread that holds a lock may take another only if its rank is higher; two locks of one rank are taken only in
-//! ascending order of a number both sides agree on (engine variables: their address). The order below reads "outer to inner".
+//! ascending order of a number both sides agree on (engine variables: their address). The order below reads "outer to
+//! inner". It is also the order in which a fork brings the owners of those locks to rest ([`crate::fork`]).
 
 /// Rank of a lock; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Rank {
+    /// The list of fork guards: held across a fork, around the locks of all others; see [`crate::fork`].
+    Fork = 0,
     /// Start and stop of the engine: held while pools are made or joined.
     EngineLifecycle = 10,
     /// The list of an engine's buffers of collected tasks.

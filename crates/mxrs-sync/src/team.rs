@@ -19,10 +19,13 @@
 //!   side, so one of them sees the other. Wake-ups spread as a tree: thread `i` wakes `4i + 1 ..= 4i + 4`.
 //! - **T7** The caller waits the same way, with `waiting` in the part of `asleep`.
 //! - **T8** A run from inside a body, or while another caller has the team, or with one chunk, happens on the caller alone.
+//! - **T9** A team remembers the [`fork::generation`] its threads were started in. In a forked child they do not exist, and
+//!   `state`, `busy` and the locks are as some thread of the parent left them; so there the team has size 1, every run
+//!   happens on the caller and touches none of these, and dropping the team joins nobody. A thread that was itself in a
+//!   body when that body forked finds out at its next wait: the caller's run panics, a team thread ends.
 
-use crate::affinity;
 use crate::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use crate::{Mutex, hint, thread};
+use crate::{Mutex, affinity, fork, hint, thread};
 use crossbeam_utils::CachePadded;
 use mxrs_types::{Error, ErrorKind, Result};
 use std::any::Any;
@@ -76,6 +79,8 @@ struct Job {
 
 struct Shared {
     size: usize,
+    /// T9.
+    generation: u64,
     cpus: Option<Vec<usize>>,
     state: CachePadded<AtomicU64>,
     /// Next chunk, when there are more chunks than threads.
@@ -122,6 +127,7 @@ impl Team {
         if let Some(cpus) = &config.cpus {
             affinity::check(cpus)?;
         }
+        fork::watch();
         let shared = Arc::new(Shared::new(size, config.cpus));
         let mut team = Self { shared: Arc::clone(&shared), threads: Vec::with_capacity(size - 1) };
         for i in 1..size {
@@ -145,9 +151,9 @@ impl Team {
         Arc::new(Self { shared: Arc::new(Shared::new(1, None)), threads: Vec::new() })
     }
 
-    /// Threads that run a loop together, the caller included.
+    /// Threads that run a loop together, the caller included; 1 in a process forked since the team was made.
     pub fn size(&self) -> usize {
-        self.shared.size
+        if self.shared.is_orphan() { 1 } else { self.shared.size }
     }
 
     /// Whether the calling thread is inside a team's loop body right now, where a further [`Team::run`] is serial.
@@ -158,14 +164,15 @@ impl Team {
     /// Runs `body(i)` for every `i` in `0..n_chunks`, the caller included; returns when all are done.
     ///
     /// With `n_chunks <= size`, chunk `i` runs on thread `i` and all run at the same time; with more, each thread takes
-    /// the next chunk when it is free. From inside a body, or while another caller has the team, all chunks run on the
-    /// caller, in ascending order.
+    /// the next chunk when it is free. From inside a body, or while another caller has the team, or in a process forked
+    /// since the team was made, all chunks run on the caller, in ascending order.
     ///
     /// # Panics
-    /// With the first panic of a body, after all chunks have been run.
+    /// With the first panic of a body, after all chunks have been run; in a process that a body forked, when the run would
+    /// wait for threads that exist in the parent only.
     pub fn run(&self, n_chunks: usize, body: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
-        let alone = n_chunks <= 1 || shared.size == 1 || Self::is_inside();
+        let alone = n_chunks <= 1 || shared.size == 1 || shared.is_orphan() || Self::is_inside();
         if alone || shared.busy.swap(true, Ordering::Acquire) {
             return run_inline(n_chunks, body);
         }
@@ -185,6 +192,11 @@ impl Team {
 
 impl Drop for Team {
     fn drop(&mut self) {
+        if self.shared.is_orphan() {
+            // The system may have given the numbers of the parent's threads to new ones: neither join nor detach.
+            self.threads.drain(..).for_each(std::mem::forget);
+            return;
+        }
         self.shared.stop.store(true, Ordering::Release);
         for thread in &self.threads {
             thread.thread().unpark();
@@ -200,6 +212,7 @@ impl Shared {
     fn new(size: usize, cpus: Option<Vec<usize>>) -> Self {
         Self {
             size,
+            generation: fork::generation(),
             cpus,
             state: CachePadded::new(AtomicU64::new(0)),
             next: CachePadded::new(AtomicUsize::new(0)),
@@ -213,6 +226,11 @@ impl Shared {
             waiting: AtomicBool::new(false),
             waiter: Mutex::new(None),
         }
+    }
+
+    /// T9: whether the threads were left behind in a parent process.
+    fn is_orphan(&self) -> bool {
+        self.generation != fork::generation()
     }
 
     fn run_shared(&self, job: Job) -> Option<Box<dyn Any + Send>> {
@@ -274,7 +292,7 @@ impl Shared {
                 }
                 continue;
             }
-            if self.stop.load(Ordering::Acquire) {
+            if self.stop.load(Ordering::Acquire) || self.is_orphan() {
                 return;
             }
             if spin_allowed(&mut idle_since) {
@@ -333,6 +351,7 @@ impl Shared {
     fn wait(&self, done: impl Fn(&Self) -> bool) {
         let mut since = None;
         while !done(self) {
+            assert!(!self.is_orphan(), "a loop body forked this process; its other threads stayed in the parent");
             if spin_allowed(&mut since) {
                 continue;
             }

@@ -2,11 +2,23 @@
 
 use super::Pool;
 use mxrs_sync::atomic::Ordering;
+use mxrs_sync::{Condvar, RankedGuard};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How long a fork waits for a task to end.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+#[cfg(not(loom))]
+fn wait<'a>(resting: RankedGuard<'a, usize>, settled: &Condvar) -> RankedGuard<'a, usize> {
+    resting.wait_for(settled, PATIENCE)
+}
+
+/// Loom knows neither time nor forks.
+#[cfg(loom)]
+fn wait<'a>(resting: RankedGuard<'a, usize>, settled: &Condvar) -> RankedGuard<'a, usize> {
+    resting.wait(settled)
+}
 
 std::thread_local! {
     /// The pool this thread works for, as an address.
@@ -28,7 +40,7 @@ impl Pool {
         let mut resting = self.park.lock();
         self.wake.notify_all();
         while *resting < others && Instant::now() < until {
-            resting = resting.wait_for(&self.settled, PATIENCE);
+            resting = wait(resting, &self.settled);
         }
     }
 
