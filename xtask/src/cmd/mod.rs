@@ -11,6 +11,7 @@ mod lint;
 mod loom;
 mod miri;
 mod setup;
+mod stress;
 mod suite;
 mod test;
 mod tidy;
@@ -52,6 +53,8 @@ enum Command {
     Bless(bless::Args),
     /// Check the protocols of the engine and the thread team exhaustively with loom
     Loom(loom::Args),
+    /// Run random programs on every kind of engine against a serial interpreter of its rules
+    Stress(stress::Args),
     /// Run the tests of the crates with unsafe code under Miri
     Miri(miri::Args),
 }
@@ -74,6 +77,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Bless(args) => bless::run(&args),
         Command::Loom(args) => loom::run(&args),
+        Command::Stress(args) => stress::run(&args),
         Command::Miri(args) => miri::run(&args),
     }
 }
