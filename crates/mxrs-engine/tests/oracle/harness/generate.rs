@@ -41,7 +41,7 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
         1 | 2 => rng.random_range(2..=20),
         _ => rng.random_range(10..=MAX_VARS),
     };
-    let n_tasks = if rng.random_bool(0.5) { rng.random_range(1..=40) } else { rng.random_range(20..=MAX_TASKS) };
+    let n_tasks = if rng.random_bool(0.3) { rng.random_range(1..=40) } else { rng.random_range(20..=MAX_TASKS) };
     let cpu_workers = rng.random_range(1..=4);
     let priority_workers = rng.random_range(1..=4);
     let widest = one_of(&mut rng, &[1, 2, 4, 16]);
