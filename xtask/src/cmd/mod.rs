@@ -12,6 +12,7 @@ mod lint;
 mod loom;
 mod miri;
 mod setup;
+mod stress;
 mod suite;
 mod test;
 mod tidy;
@@ -53,6 +54,8 @@ enum Command {
     Bless(bless::Args),
     /// Check the protocols of the engine and the thread team exhaustively with loom
     Loom(loom::Args),
+    /// Run random programs on every kind of engine against a serial interpreter of its rules
+    Stress(stress::Args),
     /// Run the tests of the crates with unsafe code under Miri
     Miri(miri::Args),
     /// Measure peers and ours side by side: engine, storage, team
@@ -77,6 +80,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Bless(args) => bless::run(&args),
         Command::Loom(args) => loom::run(&args),
+        Command::Stress(args) => stress::run(&args),
         Command::Miri(args) => miri::run(&args),
         Command::Compare(args) => compare::run(&args),
     }

@@ -1,0 +1,425 @@
+//! Sizes and accidents at the edge: deep chains, wide tasks, bodies that push thousands, panics where nobody expects them.
+#![cfg(not(loom))]
+
+mod support;
+
+use mxrs_engine::{Engine, EngineKind, Property, RunContext, Var};
+use mxrs_types::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+use support::{KINDS, THREADED, engine, failure, within};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Blocks whatever needs `var` until the sender goes away.
+fn block(engine: &Engine, var: &Var) -> Sender<()> {
+    let (open, closed) = channel();
+    let body = move |_: &RunContext| {
+        let _ = closed.recv();
+        Ok(())
+    };
+    engine.task("block").write(var).push(body).unwrap();
+    open
+}
+
+/// E4, E14: a hundred thousand tasks queued on one variable complete in order, without recursion.
+#[test]
+fn a_chain_of_100_000_tasks() {
+    for kind in THREADED {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let var = engine.new_var();
+            let next = Arc::new(AtomicU64::new(0));
+            let open = block(&engine, &var);
+            for i in 0..100_000 {
+                let next = Arc::clone(&next);
+                let body = move |_: &RunContext| {
+                    assert_eq!(next.fetch_add(1, Ordering::Relaxed), i);
+                    Ok(())
+                };
+                engine.task("link").write(&var).push(body).unwrap();
+            }
+            drop(open);
+            engine.wait_to_read(&var).unwrap();
+            assert_eq!((var.version(), next.load(Ordering::Relaxed)), (100_001, 100_000), "{kind:?}");
+        });
+    }
+}
+
+/// E12, E14: so do a hundred thousand skipped ones, and the message stays short.
+#[test]
+fn a_chain_of_100_000_skipped_tasks() {
+    for kind in THREADED {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let (var, token) = (engine.new_var(), Arc::new(()));
+            let open = block(&engine, &var);
+            engine.task("bad").write(&var).push(|_| Err(failure("at the head"))).unwrap();
+            for _ in 0..100_000 {
+                let token = Arc::clone(&token);
+                let body = move |_: &RunContext| panic!("skipped, not run, holding {token:?}");
+                engine.task("link").write(&var).push(body).unwrap();
+            }
+            drop(open);
+            let text = engine.wait_to_read(&var).unwrap_err().to_string();
+            assert!(text.len() < 2000 && text.contains("at the head"), "{}", &text[..2000.min(text.len())]);
+            engine.wait_for_all().unwrap();
+            assert_eq!((engine.counters().skipped, Arc::strong_count(&token)), (100_000, 1), "{kind:?}");
+        });
+    }
+}
+
+/// E14: a hundred thousand readers behind one writer, and a writer behind them all.
+#[test]
+fn a_fan_of_100_000_readers() {
+    for kind in THREADED {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let (var, done) = (engine.new_var(), Arc::new(AtomicUsize::new(0)));
+            let open = block(&engine, &var);
+            for _ in 0..100_000 {
+                let done = Arc::clone(&done);
+                let body = move |_: &RunContext| {
+                    done.fetch_add(1, Ordering::Relaxed);
+                    Ok(())
+                };
+                engine.task("read").read(&var).push(body).unwrap();
+            }
+            let seen = Arc::clone(&done);
+            let last = move |_: &RunContext| {
+                assert_eq!(seen.load(Ordering::Relaxed), 100_000, "E3");
+                Ok(())
+            };
+            engine.task("last").write(&var).push(last).unwrap();
+            drop(open);
+            engine.wait_to_read(&var).unwrap();
+        });
+    }
+}
+
+/// E14: an engine that goes away with a deep queue finishes it first.
+#[test]
+fn dropping_an_engine_with_a_deep_queue() {
+    for kind in THREADED {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let (var, done) = (engine.new_var(), Arc::new(AtomicUsize::new(0)));
+            let open = block(&engine, &var);
+            for _ in 0..100_000 {
+                let done = Arc::clone(&done);
+                let body = move |_: &RunContext| {
+                    done.fetch_add(1, Ordering::Relaxed);
+                    Ok(())
+                };
+                engine.task("link").write(&var).push(body).unwrap();
+            }
+            let opener = thread::spawn(move || {
+                thread::sleep(Duration::from_millis(2));
+                drop(open);
+            });
+            drop(engine);
+            assert_eq!(done.load(Ordering::Relaxed), 100_000, "{kind:?}");
+            opener.join().unwrap();
+        });
+    }
+}
+
+/// A body pushes ten thousand tasks: half on what it is writing, which run after it, half on nothing.
+#[test]
+fn a_body_that_pushes_10_000_tasks() {
+    for kind in KINDS {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let (var, done) = (engine.new_var(), Arc::new(AtomicUsize::new(0)));
+            let (own, target, total) = (engine.clone(), var.clone(), Arc::clone(&done));
+            let body = move |_: &RunContext| {
+                for i in 0..10_000 {
+                    let total = Arc::clone(&total);
+                    let task = if i % 2 == 0 { own.task("inner").write(&target) } else { own.task("inner") };
+                    task.push(move |_| {
+                        total.fetch_add(1, Ordering::Relaxed);
+                        Ok(())
+                    })?;
+                }
+                Ok(())
+            };
+            engine.task("outer").write(&var).push(body).unwrap();
+            engine.wait_for_all().unwrap();
+            assert_eq!((done.load(Ordering::Relaxed), var.version()), (10_000, 5001), "{kind:?}");
+            engine.stop();
+        });
+    }
+}
+
+/// Each task pushes the next from its body, on the variable it is writing: no stack grows with the length.
+#[test]
+fn a_relay_of_20_000_bodies() {
+    fn run_on(engine: &Engine, var: &Var, left: u32) -> mxrs_types::Result<()> {
+        let (own, same) = (engine.downgrade(), var.clone());
+        engine.task("relay").write(var).push(move |_| match own.upgrade() {
+            Some(engine) if left > 0 => run_on(&engine, &same, left - 1),
+            _ => Ok(()),
+        })
+    }
+    for kind in KINDS {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let var = engine.new_var();
+            run_on(&engine, &var, 20_000).unwrap();
+            engine.wait_for_all().unwrap();
+            assert_eq!(var.version(), 20_001, "{kind:?}");
+        });
+    }
+}
+
+/// E3, E4 and E9 with a thousand variables in one task, named in any order and more than once.
+#[test]
+fn tasks_with_1000_variables() {
+    for kind in KINDS {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let vars: Vec<Var> = (0..1000).map(|_| engine.new_var()).collect();
+            let cells: Arc<Vec<AtomicU64>> = Arc::new((0..1000).map(|_| AtomicU64::new(1)).collect());
+            let mut model = vec![1_u64; 1000];
+            for step in 0..40_u64 {
+                // 7 and 13 are prime to 1000, so this walks over all of them, half written and half read.
+                let writes: Vec<usize> = (0..500).map(|i| (i * 7 + step as usize) % 1000).collect();
+                let reads: Vec<usize> = (0..1000).map(|i| (i * 13) % 1000).collect();
+                let own = Arc::clone(&cells);
+                let targets = writes.clone();
+                let body = move |_: &RunContext| {
+                    let sum = own.iter().fold(0, |sum: u64, cell| sum.wrapping_add(cell.load(Ordering::Relaxed)));
+                    targets.iter().for_each(|v| own[*v].store(sum.wrapping_mul(step + *v as u64), Ordering::Relaxed));
+                    Ok(())
+                };
+                let named = writes.iter().chain(&writes[..50]).map(|v| &vars[*v]);
+                engine.task("wide").reads(reads.iter().map(|v| &vars[*v])).writes(named).push(body).unwrap();
+                let sum = model.iter().fold(0, |sum: u64, v| sum.wrapping_add(*v));
+                writes.iter().for_each(|v| model[*v] = sum.wrapping_mul(step + *v as u64));
+                // A narrow one in between.
+                let (own, v) = (Arc::clone(&cells), (step as usize * 29) % 1000);
+                let body = move |_: &RunContext| {
+                    own[v].fetch_xor(step, Ordering::Relaxed);
+                    Ok(())
+                };
+                engine.task("narrow").write(&vars[v]).push(body).unwrap();
+                model[v] ^= step;
+            }
+            engine.wait_for_all().unwrap();
+            let values: Vec<u64> = cells.iter().map(|cell| cell.load(Ordering::Relaxed)).collect();
+            assert_eq!(values, model, "{kind:?}");
+        });
+    }
+}
+
+/// Panics when dropped.
+struct Bomb(&'static str);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            panic!("the destructor of {} panics", self.0);
+        }
+    }
+}
+
+/// The engine still works: on several variables, and its workers are all there.
+fn still_works(engine: &Engine, kind: EngineKind) {
+    let (x, y) = (engine.new_var(), engine.new_var());
+    for i in 0..20 {
+        let (read, write) = if i % 2 == 0 { (&x, &y) } else { (&y, &x) };
+        engine.task("after").read(read).write(write).push(|_| Ok(())).unwrap();
+    }
+    engine.wait_for_all().unwrap();
+    assert_eq!((x.version(), y.version()), (10, 10), "{kind:?}");
+    let counters = engine.counters();
+    assert_eq!(counters.pushed, counters.completed, "{kind:?}");
+}
+
+/// E14: a panic in the destructor of what a body captured is the body's error.
+#[test]
+fn e14_panic_in_a_destructor_of_a_body_that_ran() {
+    for kind in KINDS {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let (x, y) = (engine.new_var(), engine.new_var());
+            let bomb = Bomb("what ran");
+            let pushed = engine.task("bomb").write(&x).push(move |_| {
+                let _bomb = &bomb;
+                Ok(())
+            });
+            let told = if kind == EngineKind::Naive { pushed } else { engine.wait_to_read(&x) };
+            let error = told.unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Panicked { .. }), "{kind:?}: {error}");
+            engine.task("next").read(&x).write(&y).push(|_| Ok(())).unwrap();
+            engine.wait_to_read(&y).unwrap();
+            still_works(&engine, kind);
+        });
+    }
+}
+
+/// E12, E14: a panic in the destructor of what a skipped body captured changes nothing.
+#[test]
+fn e14_panic_in_a_destructor_of_a_skipped_body() {
+    for kind in THREADED {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let (x, y) = (engine.new_var(), engine.new_var());
+            let open = block(&engine, &x);
+            engine.task("bad").write(&x).push(|_| Err(failure("first"))).unwrap();
+            for _ in 0..20 {
+                let bomb = Bomb("what was skipped");
+                engine
+                    .task("skip")
+                    .read(&x)
+                    .write(&y)
+                    .push(move |_| {
+                        let _bomb = &bomb;
+                        Ok(())
+                    })
+                    .unwrap();
+            }
+            drop(open);
+            let text = engine.wait_to_read(&y).unwrap_err().to_string();
+            assert!(text.contains("got first"), "{kind:?}: {text}");
+            engine.wait_for_all().unwrap();
+            assert_eq!(engine.counters().skipped, 20, "{kind:?}");
+            still_works(&engine, kind);
+        });
+    }
+}
+
+/// E14: what a body panics with may itself panic when dropped; no worker is lost.
+#[test]
+fn e14_panic_payload_whose_destructor_panics() {
+    for kind in KINDS {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let x = engine.new_var();
+            for _ in 0..20 {
+                let pushed = engine.task("bomb").write(&x).push(|_| panic_any(Bomb("a payload")));
+                let told = if kind == EngineKind::Naive { pushed } else { engine.wait_to_read(&x) };
+                assert!(matches!(told.unwrap_err().kind(), ErrorKind::Panicked { .. }), "{kind:?}");
+            }
+            still_works(&engine, kind);
+        });
+    }
+}
+
+/// E11: a deletion whose function panics still deletes.
+#[test]
+fn e11_panic_in_the_function_of_a_deletion() {
+    for kind in KINDS {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            for _ in 0..20 {
+                let x = engine.new_var();
+                engine.task("use").write(&x).push(|_| Ok(())).unwrap();
+                engine.delete_var(x.clone(), || panic!("freeing panics"));
+                assert!(engine.task("late").read(&x).push(|_| Ok(())).is_err(), "{kind:?}");
+            }
+            let _ = engine.wait_for_all();
+            still_works(&engine, kind);
+        });
+    }
+}
+
+/// A refused push drops its body in the caller; if that panics, the panic is the caller's and the engine is unharmed.
+#[test]
+fn panic_in_a_destructor_of_a_refused_body() {
+    for kind in KINDS {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let x = engine.new_var();
+            assert!(engine.delete_var(x.clone(), || {}));
+            for _ in 0..20 {
+                let bomb = Bomb("what was refused");
+                let push = || {
+                    engine.task("late").write(&x).push(move |_| {
+                        let _bomb = &bomb;
+                        Ok(())
+                    })
+                };
+                if let Ok(answer) = catch_unwind(AssertUnwindSafe(push)) {
+                    assert!(answer.is_err(), "{kind:?}");
+                }
+            }
+            still_works(&engine, kind);
+        });
+    }
+}
+
+/// E6, E11: what skipped bodies captured may push when it goes away, as an array does that deletes its variable.
+#[test]
+fn skipped_bodies_whose_destructors_push() {
+    struct Array(Engine, Option<Var>, Arc<AtomicUsize>);
+    impl Drop for Array {
+        fn drop(&mut self) {
+            let freed = Arc::clone(&self.2);
+            if let Some(var) = self.1.take() {
+                assert!(self.0.delete_var(var, move || {
+                    freed.fetch_add(1, Ordering::Relaxed);
+                }));
+            }
+        }
+    }
+    for kind in THREADED {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let (x, freed) = (engine.new_var(), Arc::new(AtomicUsize::new(0)));
+            let open = block(&engine, &x);
+            engine.task("bad").write(&x).push(|_| Err(failure("first"))).unwrap();
+            for _ in 0..100 {
+                let var = engine.new_var();
+                let task = engine.task("skip").read(&x).write(&var);
+                let array = Array(engine.clone(), Some(var.clone()), Arc::clone(&freed));
+                task.push(move |_| {
+                    let _array = &array;
+                    Ok(())
+                })
+                .unwrap();
+            }
+            drop(open);
+            assert!(engine.wait_for_all().is_err());
+            engine.wait_for_all().unwrap();
+            assert_eq!(freed.load(Ordering::Relaxed), 100, "{kind:?}");
+            still_works(&engine, kind);
+        });
+    }
+}
+
+/// Priorities at the ends of their range keep their order: one worker, everything queued behind a blocked one.
+#[test]
+fn priorities_at_the_ends_of_the_range() {
+    within(LIMIT, || {
+        let one = std::num::NonZeroUsize::MIN;
+        let config = mxrs_engine::EngineConfig { cpu_priority_workers: one, ..Default::default() };
+        let engine = Engine::new(config).unwrap();
+        let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let (open, closed) = channel::<()>();
+        let (begin, begun) = channel::<()>();
+        let blocker = move |_: &RunContext| {
+            let _ = begin.send(());
+            let _ = closed.recv();
+            Ok(())
+        };
+        engine.task("block").property(Property::CpuPrioritized).push(blocker).unwrap();
+        begun.recv().unwrap();
+        for priority in [0, i32::MIN, 1, i32::MAX, -1, i32::MIN + 1, i32::MAX - 1] {
+            let order = Arc::clone(&order);
+            let body = move |_: &RunContext| {
+                order.lock().unwrap().push(priority);
+                Ok(())
+            };
+            engine.task("ranked").property(Property::CpuPrioritized).priority(priority).push(body).unwrap();
+        }
+        drop(open);
+        engine.wait_for_all().unwrap();
+        let sorted = [i32::MAX, i32::MAX - 1, 1, 0, -1, i32::MIN + 1, i32::MIN];
+        assert_eq!(*order.lock().unwrap(), sorted);
+    });
+}

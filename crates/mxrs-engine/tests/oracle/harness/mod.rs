@@ -1,0 +1,180 @@
+//! Random programs on a real engine, judged by the rules E3 to E15 of `mxrs_engine::var`.
+//!
+//! `program` is what a program is, `generate` makes one from a seed, `world` runs it and notes what happened, `judge`
+//! compares the notes with a serial interpreter, and `shrink` finds a small program that still fails.
+
+mod generate;
+mod judge;
+mod program;
+mod shrink;
+mod world;
+
+use mxrs_engine::{Engine, EngineConfig, EngineKind};
+use program::{Line, Program, Wait};
+use std::num::NonZeroUsize;
+use std::sync::{Once, mpsc};
+use std::thread;
+use std::time::Duration;
+use world::{Answer, WaitNote, World};
+
+/// Every word of `MXNET_ENGINE_TYPE`, as kind and suffix.
+pub const KINDS: [(EngineKind, bool); 6] = {
+    use EngineKind::{Naive, Threaded, ThreadedPerDevice};
+    [
+        (Naive, false),
+        (Threaded, false),
+        (ThreadedPerDevice, false),
+        (Naive, true),
+        (Threaded, true),
+        (ThreadedPerDevice, true),
+    ]
+};
+
+/// A program that has not ended by then hangs (E10, E14). Long, as the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What one or more programs did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub programs: u64,
+    pub tasks: u64,
+    pub skipped: u64,
+    pub failed: u64,
+    /// Programs of which the rules allow exactly one outcome of every wait and every task.
+    pub exact: u64,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: Self) {
+        self.programs += other.programs;
+        self.tasks += other.tasks;
+        self.skipped += other.skipped;
+        self.failed += other.failed;
+        self.exact += other.exact;
+    }
+}
+
+/// Runs the program of a seed.
+///
+/// # Errors
+/// It broke a rule or hung: what is wrong, and a program that shows it.
+pub fn check(seed: u64, kind: EngineKind, is_async: bool) -> Result<Tally, String> {
+    let program = generate::program(seed, kind, is_async);
+    attempt(&program, PATIENCE).map_err(|error| shrink::report(&program, &error))
+}
+
+/// Runs a program on a thread of its own, which is left behind if it hangs.
+fn attempt(program: &Program, patience: Duration) -> Result<Tally, String> {
+    silence_injected_panics();
+    let (tell, told) = mpsc::channel();
+    let own = program.clone();
+    let thread = thread::Builder::new().name("program".into()).spawn(move || {
+        let _ = tell.send(run(&own));
+    });
+    let thread = thread.map_err(|error| format!("no thread for the program: {error}"))?;
+    match told.recv_timeout(patience) {
+        Ok(outcome) => {
+            let _ = thread.join();
+            outcome
+        }
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            Err(format!("E10, E14: not at its end after {} s", patience.as_secs_f32()))
+        }
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err("the program's thread panicked".into()),
+    }
+}
+
+fn run(program: &Program) -> Result<Tally, String> {
+    let count = |n| NonZeroUsize::new(n).unwrap_or(NonZeroUsize::MIN);
+    let config = EngineConfig {
+        is_async: program.is_async,
+        cpu_workers: count(program.cpu_workers),
+        cpu_priority_workers: count(program.priority_workers),
+        ..EngineConfig::of_kind(program.kind)
+    };
+    let engine = Engine::new(config).map_err(|error| error.to_string())?;
+    let world = World::new(engine, program.n_vars, program.n_ids());
+    let mut waits = Vec::new();
+    for phase in &program.phases {
+        let play = |lines: &[Line]| lines.iter().filter_map(|line| world.play(line)).collect::<Vec<WaitNote>>();
+        if let [only] = phase.threads.as_slice() {
+            waits.extend(play(only));
+        } else {
+            let ends = thread::scope(|scope| {
+                let threads: Vec<_> = phase.threads.iter().map(|lines| scope.spawn(|| play(lines))).collect();
+                threads.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+            });
+            for end in ends {
+                waits.extend(end.map_err(|_| "a pushing thread panicked")?);
+            }
+        }
+        if phase.restart {
+            restart(&world);
+        }
+    }
+    if program.ends_with_stop {
+        restart(&world);
+    } else {
+        sleep_until_idle(&world);
+    }
+    // From here on nothing runs, so each answer is certain. Deleted variables refuse.
+    let in_turn = |var: usize| if var.is_multiple_of(2) { Wait::Read(var) } else { Wait::Write(var) };
+    let turn = program.seed as usize % program.n_vars;
+    waits.extend((turn..program.n_vars).chain(0..turn).map(|var| world.wait(in_turn(var))));
+    waits.extend([Wait::All, Wait::All].map(|wait| world.wait(wait)));
+    // Everything has been told: variables can be used again.
+    world.push(&program.epilogue);
+    waits.push(world.wait(Wait::All));
+    judge::judge(program, &world, &waits)
+}
+
+/// Stops and starts: nothing is pending in between, and nothing is accepted.
+fn restart(world: &World) {
+    let engine = &world.engine;
+    engine.stop();
+    let counters = engine.counters();
+    if counters.pushed != counters.completed {
+        world.complain(format!("E7: stopped with {} of {} tasks done", counters.completed, counters.pushed));
+    }
+    if let Some(pool) = counters.pools.iter().find(|pool| pool.threads > 0) {
+        world.complain(format!("stopped, but pool {} has {} threads", pool.id, pool.threads));
+    }
+    if engine.task("late").push(|_| Ok(())).is_ok() {
+        world.complain("a stopped engine accepts a task".into());
+    }
+    if let Err(error) = engine.start() {
+        world.complain(format!("no start: {error}"));
+    }
+}
+
+/// Unlike a wait, asks for no error.
+fn sleep_until_idle(world: &World) {
+    let mut pause = Duration::from_micros(20);
+    loop {
+        let counters = world.engine.counters();
+        if counters.completed == counters.pushed {
+            return;
+        }
+        thread::sleep(pause);
+        pause = (2 * pause).min(Duration::from_millis(5));
+    }
+}
+
+/// Injected panics are many, and printing them takes longer than running them.
+fn silence_injected_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let injected = info.payload_as_str().is_some_and(|text| text.starts_with("injected #"));
+            if !injected {
+                usual(info);
+            }
+        }));
+    });
+}
+
+/// True for answers that say nothing about a failure.
+fn is_refusal(answer: &Answer) -> bool {
+    matches!(answer, Answer::Refused(_))
+}

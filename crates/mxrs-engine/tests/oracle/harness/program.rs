@@ -1,0 +1,210 @@
+//! What a random program is: phases of lines, each line one call of the engine, all of it printable and removable.
+
+use mxrs_engine::{EngineKind, Property};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// An engine's settings, and what threads do with it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub seed: u64,
+    pub kind: EngineKind,
+    pub is_async: bool,
+    pub cpu_workers: usize,
+    pub priority_workers: usize,
+    pub n_vars: usize,
+    /// One after the other; the threads of one end before the next begins.
+    pub phases: Vec<Phase>,
+    /// How the end of all tasks is awaited without asking for errors: by a stop, or by looking at the counters.
+    pub ends_with_stop: bool,
+    /// Pushed last, when every failure has been told: it must run.
+    pub epilogue: Task,
+}
+
+/// Lines of one to three threads, and what happens when all have ended.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    pub threads: Vec<Vec<Line>>,
+    pub restart: bool,
+}
+
+/// One call.
+#[derive(Clone, Debug)]
+pub enum Line {
+    Push(Task),
+    Delete { id: usize, var: usize },
+    Wait(Wait),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    Read(usize),
+    Write(usize),
+    All,
+}
+
+/// How a body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Good,
+    Fails,
+    Panics,
+}
+
+/// What a body does to the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    None,
+    Yields(u32),
+    Spins(u32),
+    /// Microseconds.
+    Sleeps(u64),
+}
+
+/// One task as it is pushed. Ids are unique in a program, also over deletions and over what bodies push.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub id: usize,
+    /// As given to the engine: with repeats, and with variables that are also written.
+    pub reads: Vec<usize>,
+    pub writes: Vec<usize>,
+    pub property: Property,
+    pub device: u32,
+    pub priority: i32,
+    pub ending: Ending,
+    pub delay: Delay,
+    /// Whether the body tries to wait, which must be refused.
+    pub waits_inside: bool,
+    /// Pushed by the body.
+    pub nested: Vec<Line>,
+}
+
+impl Task {
+    /// Variables written, each once (E9).
+    pub fn written(&self) -> BTreeSet<usize> {
+        self.writes.iter().copied().collect()
+    }
+
+    /// Variables only read, each once (E9).
+    pub fn only_read(&self) -> BTreeSet<usize> {
+        &self.reads.iter().copied().collect() - &self.written()
+    }
+}
+
+impl Program {
+    /// Every push and deletion with the id of the task whose body makes it, outer before inner.
+    pub fn visit<'p>(&'p self, mut f: impl FnMut(&'p Line, Option<usize>)) {
+        fn walk<'p>(lines: &'p [Line], parent: Option<usize>, f: &mut impl FnMut(&'p Line, Option<usize>)) {
+            for line in lines {
+                f(line, parent);
+                if let Line::Push(task) = line {
+                    walk(&task.nested, Some(task.id), f);
+                }
+            }
+        }
+        for thread in self.phases.iter().flat_map(|phase| &phase.threads) {
+            walk(thread, None, &mut f);
+        }
+    }
+
+    /// One more than the largest id.
+    pub fn n_ids(&self) -> usize {
+        self.epilogue.id + 1
+    }
+
+    /// The same program without the lines, counted as [`Program::visit`] does, that `keep` refuses.
+    pub fn filtered(&self, mut keep: impl FnMut(usize) -> bool) -> Self {
+        fn walk(lines: &[Line], next: &mut usize, keep: &mut impl FnMut(usize) -> bool) -> Vec<Line> {
+            let mut kept = Vec::new();
+            for line in lines {
+                let stays = keep(*next);
+                *next += 1;
+                let mut line = line.clone();
+                if let Line::Push(task) = &mut line {
+                    task.nested = walk(&task.nested, next, keep);
+                }
+                if stays {
+                    kept.push(line);
+                }
+            }
+            kept
+        }
+        let mut smaller = self.clone();
+        let mut next = 0;
+        for thread in smaller.phases.iter_mut().flat_map(|phase| &mut phase.threads) {
+            *thread = walk(thread, &mut next, &mut keep);
+        }
+        smaller
+    }
+
+    /// The same program with each task changed.
+    pub fn with_tasks(&self, mut change: impl FnMut(&mut Task)) -> Self {
+        fn walk(lines: &mut [Line], change: &mut impl FnMut(&mut Task)) {
+            for line in lines {
+                if let Line::Push(task) = line {
+                    change(task);
+                    walk(&mut task.nested, change);
+                }
+            }
+        }
+        let mut other = self.clone();
+        for thread in other.phases.iter_mut().flat_map(|phase| &mut phase.threads) {
+            walk(thread, &mut change);
+        }
+        other
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let suffix = if self.is_async { "Async" } else { "" };
+        writeln!(
+            f,
+            "seed {}: {}{suffix}, {} CPU workers, {} priority workers, {} variables",
+            self.seed,
+            self.kind.word(),
+            self.cpu_workers,
+            self.priority_workers,
+            self.n_vars
+        )?;
+        for (p, phase) in self.phases.iter().enumerate() {
+            for (t, thread) in phase.threads.iter().enumerate() {
+                writeln!(f, "  phase {p}, thread {t}:")?;
+                show(f, thread, 4)?;
+            }
+            if phase.restart {
+                writeln!(f, "  stop, start")?;
+            }
+        }
+        let end = if self.ends_with_stop { "by a stop" } else { "by the counters" };
+        writeln!(f, "  the end is awaited {end}")
+    }
+}
+
+fn show(f: &mut fmt::Formatter<'_>, lines: &[Line], indent: usize) -> fmt::Result {
+    for line in lines {
+        write!(f, "{:indent$}", "")?;
+        match line {
+            Line::Push(t) => {
+                write!(f, "t{} reads {:?} writes {:?}", t.id, t.reads, t.writes)?;
+                if t.property != Property::Normal {
+                    write!(f, " {:?}", t.property)?;
+                }
+                if (t.device, t.priority) != (0, 0) {
+                    write!(f, " on cpu({}) at {}", t.device, t.priority)?;
+                }
+                if t.ending != Ending::Good {
+                    write!(f, " {:?}", t.ending)?;
+                }
+                if t.delay != Delay::None {
+                    write!(f, " {:?}", t.delay)?;
+                }
+                writeln!(f, "{}", if t.waits_inside { " tries to wait" } else { "" })?;
+                show(f, &t.nested, indent + 4)?;
+            }
+            Line::Delete { id, var } => writeln!(f, "t{id} deletes {var}")?,
+            Line::Wait(wait) => writeln!(f, "wait {wait:?}")?,
+        }
+    }
+    Ok(())
+}

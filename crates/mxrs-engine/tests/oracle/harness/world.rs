@@ -1,0 +1,283 @@
+//! What bodies do, and what they and their pushers note down.
+//!
+//! The notes order nothing by themselves: bodies use relaxed operations only, so that the values arrive where they should
+//! because of the engine or not at all.
+
+use super::program::{Delay, Ending, Line, Task, Wait};
+use mxrs_engine::{Engine, Property, RunContext, Var};
+use mxrs_types::{Device, Error, ErrorKind, Result};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// A closed span on the program's clock.
+pub type Span = (u64, u64);
+
+/// An engine with its variables and the notes on every task.
+pub struct World {
+    pub engine: Engine,
+    pub vars: Vec<Var>,
+    clock: AtomicU64,
+    /// What the variables stand for.
+    values: Vec<AtomicU64>,
+    /// Bodies inside each variable: readers, or a large negative number for a writer (E3).
+    inside: Vec<AtomicI32>,
+    notes: Vec<Mutex<Note>>,
+    complaints: Mutex<Vec<String>>,
+}
+
+/// What became of one task or deletion.
+#[derive(Clone, Debug, Default)]
+pub struct Note {
+    /// The push: when, and what it returned.
+    pub push: Option<(Span, Answer)>,
+    pub runs: u32,
+    /// Times the captured values were dropped.
+    pub drops: u32,
+    /// When the body ran, or when it was dropped unrun.
+    pub span: Option<Span>,
+    /// What each variable held at the start: those read, then those written.
+    pub seen: Vec<u64>,
+    /// Failing task of the error that the context showed.
+    pub inherited: Option<usize>,
+}
+
+/// What a call of the engine said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Good,
+    /// The failure of this task.
+    Told(usize),
+    /// Any other error.
+    Refused(String),
+}
+
+/// One wait of a pushing thread.
+#[derive(Clone, Debug)]
+pub struct WaitNote {
+    pub wait: Wait,
+    pub span: Span,
+    pub answer: Answer,
+}
+
+/// What task `id` stores in variable `var`, given what it found in its variables.
+pub fn mix(id: usize, var: usize, seen: &[u64]) -> u64 {
+    let start = (id as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ var as u64;
+    seen.iter().fold(start, |hash, value| (hash ^ value).wrapping_mul(0x100_0000_01b3).rotate_left(17))
+}
+
+impl World {
+    pub fn new(engine: Engine, n_vars: usize, n_ids: usize) -> Arc<Self> {
+        Arc::new(Self {
+            vars: (0..n_vars).map(|_| engine.new_var()).collect(),
+            engine,
+            clock: AtomicU64::new(1),
+            values: (0..n_vars).map(|_| AtomicU64::new(0)).collect(),
+            inside: (0..n_vars).map(|_| AtomicI32::new(0)).collect(),
+            notes: (0..n_ids).map(|_| Mutex::default()).collect(),
+            complaints: Mutex::default(),
+        })
+    }
+
+    /// The next moment. Relaxed: moments ordered by anything else are ordered alike, and this must not order anything.
+    pub fn now(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub fn note(&self, id: usize) -> MutexGuard<'_, Note> {
+        self.notes[id].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub fn value(&self, var: usize) -> u64 {
+        self.values[var].load(Ordering::Relaxed)
+    }
+
+    pub fn complain(&self, text: String) {
+        self.complaints.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
+    }
+
+    pub fn take_complaints(&self) -> Vec<String> {
+        std::mem::take(&mut *self.complaints.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    /// Makes one call, notes it, and gives back the note of a wait.
+    pub fn play(self: &Arc<Self>, line: &Line) -> Option<WaitNote> {
+        match line {
+            Line::Push(task) => self.push(task),
+            Line::Delete { id, var } => self.delete(*id, *var),
+            Line::Wait(wait) => return Some(self.wait(*wait)),
+        }
+        None
+    }
+
+    pub fn push(self: &Arc<Self>, task: &Task) {
+        let body = Body { world: Arc::clone(self), task: task.clone(), ran: false };
+        let begin = self.now();
+        let answer = self
+            .engine
+            .task(format!("t{}", task.id))
+            .device(Device::cpu(task.device))
+            .priority(task.priority)
+            .property(task.property)
+            .reads(task.reads.iter().map(|v| &self.vars[*v]))
+            .writes(task.writes.iter().map(|v| &self.vars[*v]))
+            .push(move |context| body.run(context));
+        let span = (begin, self.now());
+        self.note(task.id).push = Some((span, answer_of(answer)));
+    }
+
+    fn delete(self: &Arc<Self>, id: usize, var: usize) {
+        let world = Arc::clone(self);
+        let guard = Freed { world: Arc::clone(self), id };
+        let free = move || {
+            let _guard = guard;
+            let begin = world.now();
+            if world.inside[var].load(Ordering::Relaxed) != 0 {
+                world.complain(format!("E11: variable {var} is freed while a task uses it"));
+            }
+            let end = world.now();
+            let mut note = world.note(id);
+            note.runs += 1;
+            note.span = Some((begin, end));
+        };
+        let begin = self.now();
+        let accepted = self.engine.delete_var(self.vars[var].clone(), free);
+        let span = (begin, self.now());
+        let answer = if accepted { Answer::Good } else { Answer::Refused("deleted".into()) };
+        self.note(id).push = Some((span, answer));
+    }
+
+    pub fn wait(&self, wait: Wait) -> WaitNote {
+        let begin = self.now();
+        let result = match wait {
+            Wait::Read(var) => self.engine.wait_to_read(&self.vars[var]),
+            Wait::Write(var) => self.engine.wait_to_write(&self.vars[var]),
+            Wait::All => self.engine.wait_for_all(),
+        };
+        WaitNote { wait, span: (begin, self.now()), answer: answer_of(result) }
+    }
+}
+
+fn answer_of(result: Result<()>) -> Answer {
+    match result {
+        Ok(()) => Answer::Good,
+        Err(error) => failing_task(&error).map_or_else(|| Answer::Refused(error.to_string()), Answer::Told),
+    }
+}
+
+/// The task whose body failed: each injected failure carries `#id#`.
+fn failing_task(error: &Error) -> Option<usize> {
+    let text = error.to_string();
+    let (_, rest) = text.split_once('#')?;
+    rest.split_once('#')?.0.parse().ok()
+}
+
+/// Notes that what a deletion captured is gone.
+struct Freed {
+    world: Arc<World>,
+    id: usize,
+}
+
+impl Drop for Freed {
+    fn drop(&mut self) {
+        self.world.note(self.id).drops += 1;
+    }
+}
+
+/// What a task captures.
+struct Body {
+    world: Arc<World>,
+    task: Task,
+    ran: bool,
+}
+
+impl Body {
+    fn run(mut self, context: &RunContext) -> Result<()> {
+        self.ran = true;
+        let (world, task) = (&self.world, &self.task);
+        let (reads, writes) = (task.only_read(), task.written());
+        let begin = world.now();
+        let mut clash = false;
+        for var in &writes {
+            clash |= world.inside[*var].swap(-1000, Ordering::Relaxed) != 0;
+        }
+        for var in &reads {
+            clash |= world.inside[*var].fetch_add(1, Ordering::Relaxed) < 0;
+        }
+        let seen: Vec<u64> = reads.iter().chain(&writes).map(|var| world.value(*var)).collect();
+        if context.device() != Device::cpu(task.device) {
+            world.complain(format!("t{} runs for {}", task.id, context.device()));
+        }
+        if task.waits_inside {
+            self.try_to_wait();
+        }
+        for line in &task.nested {
+            world.play(line);
+        }
+        dawdle(task.delay);
+        if task.ending == Ending::Good {
+            for var in &writes {
+                world.values[*var].store(mix(task.id, *var, &seen), Ordering::Relaxed);
+            }
+        }
+        for var in &reads {
+            clash |= world.inside[*var].fetch_sub(1, Ordering::Relaxed) < 1;
+        }
+        for var in &writes {
+            clash |= world.inside[*var].swap(0, Ordering::Relaxed) != -1000;
+        }
+        if clash {
+            world.complain(format!("E3: t{} shares a variable with another running task", task.id));
+        }
+        let inherited = context.inherited_error().map(|error| failing_task(error).unwrap_or(usize::MAX));
+        if inherited.is_some() && task.property != Property::NoSkip {
+            world.complain(format!("t{} is no NoSkip and sees the failure of t{inherited:?}", task.id));
+        }
+        let end = world.now();
+        {
+            let mut note = world.note(task.id);
+            note.runs += 1;
+            note.span = Some((begin, end));
+            note.seen = seen;
+            note.inherited = inherited;
+        }
+        match task.ending {
+            Ending::Good => Ok(()),
+            Ending::Fails => Err(Error::invalid("body", format!("#{}#", task.id), "no injected failure")),
+            Ending::Panics => panic!("injected #{}#", task.id),
+        }
+    }
+
+    fn try_to_wait(&self) {
+        let engine = &self.world.engine;
+        let mut results = vec![engine.wait_for_all()];
+        if let Some(var) = self.world.vars.get(self.task.id % self.world.vars.len()) {
+            results.extend([engine.wait_to_read(var), engine.wait_to_write(var)]);
+        }
+        for result in results {
+            if !matches!(result.as_ref().map_err(Error::kind), Err(ErrorKind::Engine { .. })) {
+                self.world.complain(format!("a wait inside t{} returns {result:?}", self.task.id));
+            }
+        }
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        let now = self.world.now();
+        let mut note = self.world.note(self.task.id);
+        note.drops += 1;
+        if !self.ran {
+            note.span = Some((now, now));
+        }
+    }
+}
+
+fn dawdle(delay: Delay) {
+    match delay {
+        Delay::None => {}
+        Delay::Yields(n) => (0..n).for_each(|_| std::thread::yield_now()),
+        Delay::Spins(n) => (0..n).for_each(|_| std::hint::spin_loop()),
+        Delay::Sleeps(micros) => std::thread::sleep(Duration::from_micros(micros)),
+    }
+}

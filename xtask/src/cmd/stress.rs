@@ -1,0 +1,39 @@
+//! `cargo xtask stress`: random programs on every kind of engine against a serial interpreter of its rules.
+//!
+//! The same programs as in the engine's `oracle` test, but so many that rare interleavings come up.
+
+use anyhow::Result;
+
+use crate::session::Session;
+
+/// Arguments of `stress`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Programs for each kind of engine
+    #[arg(long, default_value_t = 10_000)]
+    programs: u64,
+    /// Seed of the first; a failure names the seed to start from to see it again
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Only this kind, a word of MXNET_ENGINE_TYPE
+    #[arg(long)]
+    kind: Option<String>,
+    /// Programs run at the same time
+    #[arg(long, default_value_t = 2)]
+    threads: u64,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A program does what the rules forbid, or hangs.
+pub fn run(args: &Args) -> Result<()> {
+    let session = Session::rust_only()?;
+    let run = session.cargo("run").args(["--release", "-p", "mxrs-engine", "--example", "stress", "--"]);
+    let numbers = [("--programs", args.programs), ("--seed", args.seed), ("--threads", args.threads)];
+    let run = numbers.iter().fold(run, |run, (name, number)| run.arg(name).arg(number.to_string()));
+    match &args.kind {
+        Some(kind) => run.args(["--kind", kind]).stream(),
+        None => run.stream(),
+    }
+}
