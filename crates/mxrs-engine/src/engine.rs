@@ -51,6 +51,7 @@ pub(crate) struct Inner {
     pub(crate) pools: Pools,
     pub(crate) gpus: Gpus,
     pub(crate) buffers: Buffers,
+    pub(crate) lifecycle: RankedMutex<()>,
     pub(crate) stopped: AtomicBool,
     pub(crate) waited_for: WaitedFor,
     /// Of the process it was made in ([`mxrs_sync::fork::generation`]).
@@ -162,6 +163,7 @@ impl EngineBuilder {
             pools: Pools::new(id),
             gpus,
             buffers: Buffers::new(),
+            lifecycle: RankedMutex::new(Rank::EngineLifecycle, ()),
             stopped: AtomicBool::new(false),
             waited_for: WaitedFor::new(0),
             born_in: fork::generation(),
@@ -261,13 +263,12 @@ impl Engine {
         self.0.stop();
     }
 
-    /// Takes pushes again after [`Engine::stop`].
+    /// Takes pushes again after [`Engine::stop`]; waits for one that is under way. From inside a task: does nothing.
     ///
     /// # Errors
     /// As [`Engine::new`].
     pub fn start(&self) -> Result<()> {
-        self.inner().stopped.store(false, Ordering::Release);
-        self.0.start_eager_pools()
+        self.0.start()
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {

@@ -41,8 +41,20 @@ impl Handle {
 
     pub(crate) fn stop(&self) {
         if !is_inside(self.inner.id) {
+            // Until the workers are gone nobody may start the engine again: a task pushed then would find none.
+            let _stopping = self.inner.lifecycle.lock();
             drain_and_join(&self.inner);
         }
+    }
+
+    pub(crate) fn start(&self) -> Result<()> {
+        if is_inside(self.inner.id) {
+            // A task runs, so the engine has not stopped.
+            return Ok(());
+        }
+        let _starting = self.inner.lifecycle.lock();
+        self.inner.stopped.store(false, Ordering::Release);
+        self.start_eager_pools()
     }
 }
 

@@ -77,6 +77,13 @@ impl Inner {
             let message = format!("{}: the engine is stopped; start it before pushing", task.name);
             return Err(Error::new(ErrorKind::Engine { message }));
         }
+        // Not before the push is announced: from now on no stop can end the workers before the task.
+        if let Dispatch::Pool(kind) = dispatch
+            && let Err(error) = self.start_pool(kind.of_device(task.device))
+        {
+            self.refuse();
+            return Err(error);
+        }
         if self.config.info {
             self.log_if_waited_for(&task, "push");
         }
@@ -90,8 +97,12 @@ impl Inner {
         };
         let task = match var::append(task, deletes) {
             Ok(task) => task,
-            Err(error) => {
+            Err((error, task)) => {
+                // Before the body is dropped, which may panic.
                 self.refuse();
+                if parker.is_some() {
+                    drop(task.take_parker());
+                }
                 return Err(error);
             }
         };
@@ -145,7 +156,7 @@ impl Inner {
         self.note_completed();
     }
 
-    /// The way a task meets a thread; starts that thread's pool.
+    /// The way a task meets a thread.
     #[inline]
     pub(crate) fn choose(self: &Arc<Self>, device: Device, property: Property) -> Result<Dispatch> {
         let gpu = device.kind == DeviceKind::Gpu;
@@ -168,13 +179,16 @@ impl Inner {
             // Workers may be gone, or on their way out.
             return Ok(Dispatch::Completer);
         }
-        let id = kind.of_device(device);
+        Ok(Dispatch::Pool(kind))
+    }
+
+    #[inline]
+    fn start_pool(self: &Arc<Self>, id: PoolId) -> Result<()> {
         self.pools.with(
             id,
             &self.config,
             |pool| if pool.is_started() { Ok(()) } else { pool.start(&|| self.runner(id)) },
-        )?;
-        Ok(Dispatch::Pool(kind))
+        )
     }
 
     /// What the workers of a pool do.
@@ -260,7 +274,7 @@ impl Inner {
     pub(crate) fn run_body(&self, task: &Task, context: &RunContext) -> Result<()> {
         match catch_unwind(AssertUnwindSafe(|| task.run(context))) {
             Ok(result) => result,
-            Err(panic) => Err(panicked(&task.name, &*panic)),
+            Err(panic) => Err(panicked(&task.name, panic)),
         }
     }
 
@@ -270,7 +284,8 @@ impl Inner {
         self.tally.skipped.fetch_add(1, Ordering::Relaxed);
         let _inside = Inside::enter(self.id);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task.discard())) {
-            tracing::error!(target: "mxrs_engine", "dropping skipped `{}` panicked: {}", task.name, text_of(&*panic));
+            let text = text_of(panic);
+            tracing::error!(target: "mxrs_engine", "dropping skipped `{}` panicked: {text}", task.name);
         }
     }
 
@@ -302,7 +317,7 @@ impl Inner {
         let Some(completion) = completion else { return (Outcome::Started, None) };
         if let Err(panic) = result {
             // Unless it was completed before it panicked.
-            let _ = completion.complete(Err(panicked(&name, &*panic)));
+            let _ = completion.complete(Err(panicked(&name, panic)));
         }
         if !pusher_waits {
             return (Outcome::Started, None);
@@ -409,11 +424,16 @@ fn runs_on_pusher(task: &Task) -> bool {
 }
 
 #[cold]
-fn panicked(name: &OpName, panic: &(dyn Any + Send)) -> Error {
+fn panicked(name: &OpName, panic: Box<dyn Any + Send>) -> Error {
     Error::new(ErrorKind::Panicked { what: format!("`{name}`"), message: text_of(panic) })
 }
 
-fn text_of(panic: &(dyn Any + Send)) -> String {
+/// What a panic says. Its payload may panic in turn when it is dropped, which must not reach the worker.
+fn text_of(panic: Box<dyn Any + Send>) -> String {
     let literal = panic.downcast_ref::<&str>().map(ToString::to_string);
-    literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+    let text = literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(second);
+    }
+    text
 }

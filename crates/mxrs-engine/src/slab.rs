@@ -91,7 +91,9 @@ unsafe impl Send for Batches {}
 
 fn depot() -> &'static Depot {
     static DEPOT: OnceLock<Depot> = OnceLock::new();
-    DEPOT.get_or_init(|| Depot(std::array::from_fn(|_| RankedMutex::new(Rank::EngineSlab, Batches(std::ptr::null_mut())))))
+    DEPOT.get_or_init(|| {
+        Depot(std::array::from_fn(|_| RankedMutex::new(Rank::EngineSlab, Batches(std::ptr::null_mut()))))
+    })
 }
 
 /// Keeps the depot whole across forks of the process.

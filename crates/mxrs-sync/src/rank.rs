@@ -11,7 +11,7 @@
 pub enum Rank {
     /// The list of fork guards: held across a fork, around the locks of all others; see [`crate::fork`].
     Fork = 0,
-    /// Start and stop of the engine: held while pools are made or joined.
+    /// Start and stop of the engine: held from the last push to the end of the workers.
     EngineLifecycle = 10,
     /// The list of an engine's buffers of collected tasks.
     EngineBulks = 12,
@@ -23,6 +23,8 @@ pub enum Rank {
     EngineErrors = 30,
     /// Sleepers of wait-for-all.
     EngineWaiters = 40,
+    /// The threads of one worker pool: held while they are started or joined.
+    EngineThreads = 45,
     /// One worker pool: its priority heap and its sleepers.
     EnginePool = 50,
     /// A storage pool's free lists.

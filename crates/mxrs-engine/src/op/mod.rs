@@ -414,13 +414,28 @@ impl std::ops::Deref for Task {
 impl Drop for Task {
     #[inline]
     fn drop(&mut self) {
+        let (layout, _) = self.layout();
+        // Frees the block also when dropping the body panics.
+        let _block = Block { op: self.0, layout };
         self.discard();
-        let ((layout, _), class) = (self.layout(), self.class);
-        // SAFETY: the block was made by `slab::allocate` of this layout and class, and its owner gives it up; accesses
-        // have nothing to drop.
+    }
+}
+
+/// A task's block without its body, freed when dropped.
+struct Block {
+    op: NonNull<Op>,
+    layout: Layout,
+}
+
+impl Drop for Block {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the block was made by `slab::allocate` of this layout, its class noted in the head, and its owner gives
+        // it up; accesses have nothing to drop.
         unsafe {
-            self.0.drop_in_place();
-            slab::free(self.0.cast(), class, layout);
+            let class = self.op.as_ref().class;
+            self.op.drop_in_place();
+            slab::free(self.op.cast(), class, self.layout);
         }
     }
 }

@@ -167,7 +167,7 @@ impl Pool {
             park: RankedMutex::new(Rank::EnginePool, 0),
             wake: Condvar::new(),
             settled: Condvar::new(),
-            threads: RankedMutex::new(Rank::EngineLifecycle, Vec::new()),
+            threads: RankedMutex::new(Rank::EngineThreads, Vec::new()),
             running: CachePadded::new(AtomicUsize::new(0)),
             peak: AtomicUsize::new(0),
         })

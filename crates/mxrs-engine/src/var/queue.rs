@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::op::{Access, Dispatch, Op, Task, accesses_of};
 use crate::parker::Parker;
 use mxrs_sync::RankedGuard;
-use mxrs_types::Result;
+use mxrs_types::Error;
 use smallvec::SmallVec;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -119,9 +119,9 @@ impl Freed {
 /// is the caller's to dispatch; otherwise a completion will find it.
 ///
 /// # Errors
-/// A variable is deleted (E11); nothing was appended.
+/// A variable is deleted (E11); nothing was appended, and the task comes back.
 #[inline]
-pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>> {
+pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Error, Task)> {
     let op = task.as_ptr();
     // SAFETY: the block is there until this thread has released the last lock below, as nobody can complete the task
     // before it has been granted on that variable.
@@ -132,7 +132,7 @@ pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>> {
             let mut guard = one.var().lock();
             if guard.deleted {
                 drop(guard);
-                return Err(deleted(one.var().id(), task.name.as_str()));
+                return Err((deleted(one.var().id(), task.name.as_str()), task));
             }
             guard.deleted |= deletes;
             if guard.append(one) {
@@ -151,7 +151,7 @@ pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>> {
         if guard.deleted {
             drop(guard);
             drop(guards);
-            return Err(deleted(access.var().id(), task.name.as_str()));
+            return Err((deleted(access.var().id(), task.name.as_str()), task));
         }
         guards.push(guard);
     }

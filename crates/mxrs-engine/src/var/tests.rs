@@ -31,7 +31,7 @@ impl Case {
 
 /// Appends; true if granted at once.
 fn append(case: &Case, deletes: bool) -> Result<bool> {
-    let granted = super::append(case.owned.take().unwrap(), deletes)?;
+    let granted = super::append(case.owned.take().unwrap(), deletes).map_err(|(error, _)| error)?;
     let is_granted = granted.is_some();
     *case.owned.borrow_mut() = granted;
     Ok(is_granted)
