@@ -2,12 +2,16 @@
 
 use super::device::GpuDevice;
 use super::streams::{GpuStreams, StreamLayout, first_failure};
+use super::told::Told;
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// The streams of each GPU an engine was given, by device.
 #[derive(Debug, Default)]
-pub struct Gpus(Vec<GpuStreams>);
+pub struct Gpus {
+    gpus: Vec<GpuStreams>,
+    told: Told,
+}
 
 impl Gpus {
     /// For these devices; makes no stream yet.
@@ -26,7 +30,7 @@ impl Gpus {
             }
             gpus.push(GpuStreams::new(gpu, layout));
         }
-        Ok(Self(gpus))
+        Ok(Self { gpus, told: Told::default() })
     }
 
     /// The streams of this device.
@@ -34,16 +38,16 @@ impl Gpus {
     /// # Errors
     /// [`ErrorKind::NotBuilt`] for one that the engine was not given: what to do instead.
     pub fn get(&self, device: Device) -> Result<&GpuStreams> {
-        self.0.iter().find(|gpu| gpu.device().device() == device).ok_or_else(|| self.unknown(device))
+        self.gpus.iter().find(|gpu| gpu.device().device() == device).ok_or_else(|| self.unknown(device))
     }
 
     #[cold]
     fn unknown(&self, device: Device) -> Error {
-        let reason = match self.0.len() {
+        let reason = match self.gpus.len() {
             0 => "the engine has no GPU; use cpu(0), or give the engine one when it is built (`EngineBuilder::gpu`)"
                 .into(),
             _ => {
-                let known: Vec<String> = self.0.iter().map(|gpu| gpu.device().device().to_string()).collect();
+                let known: Vec<String> = self.gpus.iter().map(|gpu| gpu.device().device().to_string()).collect();
                 format!("the engine has {}; use one of them", known.join(", "))
             }
         };
@@ -57,14 +61,24 @@ impl Gpus {
 
     /// Each GPU.
     pub fn iter(&self) -> impl Iterator<Item = &GpuStreams> {
-        self.0.iter()
+        self.gpus.iter()
     }
 
-    /// Blocks the calling thread until every stream of every GPU is empty.
+    /// Whether there is none, so that no variable can have events.
+    pub fn is_empty(&self) -> bool {
+        self.gpus.is_empty()
+    }
+
+    /// The failures that were told, for [`crate::gpu::Waits`].
+    pub fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// Blocks the calling thread until every stream of every GPU is empty; failures count as told.
     ///
     /// # Errors
     /// The first failure that a device reports; all are empty even so.
     pub fn synchronize(&self) -> Result<()> {
-        first_failure(self.0.iter().map(GpuStreams::synchronize))
+        first_failure(self.gpus.iter().map(|gpu| gpu.synchronize(&self.told)))
     }
 }

@@ -17,7 +17,11 @@
 //! 3. A task whose body did not run leaves the events of its variables as they are.
 //! 4. Rules 1 and 2 for a variable happen while the task is granted it, so a write is alone and reads only meet reads.
 //! 5. An event is owned by all who refer to it, and never used again for another place.
-//! 6. When a variable is deleted its events go to whoever frees what it stood for.
+//! 6. A failure of device work is told by whoever waits next: for everything, or for a variable that the work wrote or that
+//!    was made from one. Each wait tells it at most once, and none after the wait for everything ([`Told`]). A task that
+//!    would use what failed work made fails with it, if that is known when the task starts; else the device carries the
+//!    failure on.
+//! 7. When a variable is deleted its events go to whoever frees what it stood for.
 //!
 //! [`SimulatedGpu`] is a device for tests, which proves that no wait is missing instead of hoping that it shows.
 //!
@@ -28,6 +32,7 @@ mod gpus;
 pub(crate) mod simulated;
 mod streams;
 mod task_streams;
+mod told;
 mod var_events;
 mod waits;
 
@@ -39,5 +44,6 @@ pub use simulated::{
 };
 pub use streams::{GpuStreams, Seat, StreamLayout};
 pub use task_streams::{TaskStreams, WorkerStreams};
+pub use told::Told;
 pub use var_events::VarEvents;
 pub use waits::{EventList, Waits};

@@ -2,9 +2,10 @@
 
 use super::device::{GpuDevice, StreamUse};
 use super::task_streams::WorkerStreams;
+use super::told::Told;
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::{Error, Result, ResultExt};
+use mxrs_types::{DeviceStream, Error, Result, ResultExt};
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
@@ -126,12 +127,13 @@ impl GpuStreams {
         Ok(Arc::clone(slot.get_or_init(|| Arc::new(WorkerStreams { main, aux }))))
     }
 
-    /// Blocks the calling thread until every stream made so far is empty.
+    /// Blocks the calling thread until every stream made so far is empty; failures count as told.
     ///
     /// # Errors
-    /// The first failure that the device reports; all are empty even so.
-    pub fn synchronize(&self) -> Result<()> {
-        first_failure(self.made().map(|streams| streams.synchronize()))
+    /// The first failure that the device reports, be it that one has been told; all streams are empty even so.
+    pub fn synchronize(&self, told: &Told) -> Result<()> {
+        let streams = self.made().flat_map(|made| std::iter::once(&made.main).chain(&made.aux));
+        first_failure(streams.map(|stream| synchronize(&**stream, told)))
     }
 
     fn made(&self) -> impl Iterator<Item = &Arc<WorkerStreams>> {
@@ -143,7 +145,7 @@ impl GpuStreams {
 
 impl Drop for GpuStreams {
     fn drop(&mut self) {
-        if let Err(error) = self.synchronize() {
+        if let Err(error) = self.synchronize(&Told::default()) {
             tracing::error!(target: "mxrs_engine", "{}: failure while its streams were emptied for the last time: {error}", self.device.device());
         }
         for slots in [&mut self.workers, &mut self.prioritised, &mut self.copies, &mut self.shared, &mut self.pushers] {
@@ -152,6 +154,16 @@ impl Drop for GpuStreams {
         self.shared_copy.take();
         self.device.close();
     }
+}
+
+fn synchronize(stream: &dyn DeviceStream, told: &Told) -> Result<()> {
+    // Recorded before, so that it stands for no work that comes meanwhile.
+    let end = stream.record();
+    let result = stream.synchronize();
+    if let (Ok(end), Err(_)) = (end, &result) {
+        told.note(&*end);
+    }
+    result
 }
 
 /// Goes through all of them, failures or not.

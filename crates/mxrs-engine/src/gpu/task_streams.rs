@@ -1,6 +1,7 @@
 //! The streams of a worker, and their use by one task.
 
 use super::device::GpuSync;
+use super::told::Told;
 use super::waits::Waits;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_types::{DeviceEvent, DeviceStream, Result};
@@ -73,8 +74,8 @@ impl TaskStreams {
     ///
     /// # Errors
     /// As [`Waits::place`]; the body must not run.
-    pub fn start(&self, waits: &Waits) -> Result<()> {
-        waits.place(&*self.streams.main)
+    pub fn start(&self, waits: &Waits, told: &Told) -> Result<()> {
+        waits.place(&*self.streams.main, told)
     }
 
     /// The main stream.

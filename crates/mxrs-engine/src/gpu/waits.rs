@@ -1,5 +1,6 @@
 //! The events that a task, or a caller, has to wait for.
 
+use super::told::Told;
 use mxrs_types::{DeviceEvent, DeviceStream, Result, StreamId};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -65,30 +66,48 @@ impl Waits {
     /// Makes the stream wait, without blocking the caller; events already finished are left out.
     ///
     /// # Errors
-    /// The failure of work that the task would have used, where it is known already; what the device reports.
-    pub fn place(&self, stream: &dyn DeviceStream) -> Result<()> {
+    /// The failure of work that the task would have used, where it is known already and was not told; what the device
+    /// reports.
+    pub fn place(&self, stream: &dyn DeviceStream, told: &Told) -> Result<()> {
         debug_assert_eq!(self.own, Some(stream.id()), "collected for another stream");
         for Wait { event, is_source } in &self.events {
             if !event.is_finished() {
                 stream.wait_for(&**event)?;
             } else if *is_source {
-                event.wait()?;
+                // Finished, so this does not block.
+                event.wait().or_else(|error| if told.covers(&**event) { Ok(()) } else { Err(error) })?;
             }
         }
         Ok(())
     }
 
-    /// Blocks the calling thread until all are finished, failed or not.
+    /// Blocks the calling thread until all are finished, failed or not: for a task of the host.
     ///
     /// # Errors
-    /// The first failure of work whose results the caller wants.
-    pub fn wait(&self) -> Result<()> {
+    /// The first failure of work that the task would have used, and that was not told.
+    pub fn wait(&self, told: &Told) -> Result<()> {
         let mut result = Ok(());
         for Wait { event, is_source } in &self.events {
-            let waited = event.wait();
-            if *is_source && result.is_ok() {
-                result = waited;
+            if let Err(error) = event.wait()
+                && *is_source
+                && result.is_ok()
+                && !told.covers(&**event)
+            {
+                result = Err(error);
             }
+        }
+        result
+    }
+
+    /// As [`Waits::wait`], for a caller who hears of the failure: it then counts as told.
+    ///
+    /// # Errors
+    /// See there.
+    pub fn wait_and_tell(&self, told: &Told) -> Result<()> {
+        let result = self.wait(told);
+        if result.is_err() {
+            let failed = self.events.iter().filter(|wait| wait.is_source && wait.event.wait().is_err());
+            failed.for_each(|wait| told.note(&*wait.event));
         }
         result
     }

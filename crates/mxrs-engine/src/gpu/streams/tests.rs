@@ -1,6 +1,8 @@
 //! D2, D3 and D58 of the environment's list, as far as streams go: who owns which, and when they are made.
 
-use super::super::{GpuSync, Gpus, SimulatedGpu, SimulatedGpuCall, SimulatedStream, TaskStreams, Touch, VarEvents};
+use super::super::{
+    GpuSync, Gpus, SimulatedGpu, SimulatedGpuCall, SimulatedStream, TaskStreams, Touch, VarEvents, Waits,
+};
 use super::*;
 use mxrs_types::{Device, DeviceStream, StreamId};
 use std::collections::BTreeSet;
@@ -118,6 +120,27 @@ fn the_end_empties_the_streams_and_closes_the_device() {
     assert_eq!(gpu.calls().last(), Some(&SimulatedGpuCall::Close));
 }
 
+/// A failure that a wait for everything told is no obstacle to later tasks.
+#[test]
+fn what_a_synchronisation_tells_is_told() {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    gpu.fail_launch(2);
+    let gpus =
+        Gpus::new(vec![Arc::clone(&gpu) as Arc<dyn GpuDevice>], StreamLayout { with_aux: true, ..LAYOUT }).unwrap();
+    let task = TaskStreams::new(gpus.get(Device::gpu(0)).unwrap().of(Seat::Worker(1)).unwrap());
+    let mut var = VarEvents::new();
+    for stream in [task.main(), task.aux().unwrap().unwrap()] {
+        launch(stream, Touch::write_cell(u64::from(stream.id().number)));
+    }
+    var.after(&task.finish(GpuSync::Event).unwrap().expect("an event"), true);
+    let mut waits = Waits::of_host();
+    var.before(true, &mut waits);
+    assert!(waits.wait(gpus.told()).is_err());
+    assert!(gpus.synchronize().is_err());
+    waits.wait(gpus.told()).unwrap();
+    gpus.synchronize().unwrap();
+}
+
 #[test]
 fn gpus_are_found_by_device_and_others_are_explained() {
     let gpus: Vec<_> = [4, 1].map(|id| SimulatedGpu::new(Device::gpu(id)) as Arc<dyn GpuDevice>).into();
@@ -183,7 +206,7 @@ fn a_task_is_marked_at_the_end_of_both_streams() {
         let task = TaskStreams::new(streams.of(Seat::Worker(round % 3)).unwrap());
         let mut waits = task.waits();
         var.before(true, &mut waits);
-        task.start(&waits).unwrap();
+        task.start(&waits, &Told::default()).unwrap();
         // On main, then beside it, and never met again by the body.
         launch(task.main(), Touch::write(0..2));
         launch(task.aux().unwrap().unwrap(), Touch::write_cell(0));

@@ -3,6 +3,7 @@
 use super::super::device::{GpuDevice, StreamUse};
 use super::super::simulated::checker::tests::Order;
 use super::super::simulated::{SimulatedGpu, SimulatedStream, Touch};
+use super::super::told::Told;
 use super::*;
 use mxrs_types::{Device, Result, StreamId};
 use rand::{RngExt, SeedableRng};
@@ -130,18 +131,31 @@ fn failures_of_sources_only() {
     let [a, b] = [(); 2].map(|()| gpu.create_stream(StreamUse::Compute).unwrap());
     SimulatedStream::of(&*a).unwrap().launch("fails", || {}).unwrap();
     let event = a.record().unwrap();
-    let (mut read, mut written) = (VarEvents::new(), VarEvents::new());
+    let (mut read, mut written, told) = (VarEvents::new(), VarEvents::new(), Told::default());
     read.after(&event, false);
     written.after(&event, true);
     for (events, write, is_told) in [(&read, true, false), (&written, true, true), (&written, false, true)] {
         let mut waits = Waits::of_host();
         events.before(write, &mut waits);
-        assert_eq!(waits.wait().is_err(), is_told);
+        assert_eq!(waits.wait(&told).is_err(), is_told);
         let mut waits = Waits::of_stream(b.id());
         events.before(write, &mut waits);
-        assert_eq!(waits.place(&*b).is_err(), is_told, "it is known by now");
+        assert_eq!(waits.place(&*b, &told).is_err(), is_told, "it is known by now");
     }
     assert_eq!(gpu.counters().stream_waits, 0, "nothing to wait for any more");
+    let mut waits = Waits::of_host();
+    written.before(false, &mut waits);
+    assert!(waits.wait_and_tell(&told).is_err());
+    waits.wait_and_tell(&told).unwrap();
+    let mut waits = Waits::of_stream(b.id());
+    written.before(true, &mut waits);
+    waits.place(&*b, &told).unwrap();
+    // What fails later is another matter.
+    SimulatedStream::of(&*a).unwrap().launch("too", || {}).unwrap();
+    written.after(&a.record().unwrap(), true);
+    let mut waits = Waits::of_host();
+    written.before(false, &mut waits);
+    assert!(waits.wait(&told).is_err());
 }
 
 #[derive(Clone, Debug)]
@@ -217,7 +231,7 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
         let Some(stream) = step.stream.map(|i| &streams[i]) else {
             let mut waits = Waits::of_host();
             accesses.iter().for_each(|&(var, write)| vars[var].before(write, &mut waits));
-            waits.wait().unwrap();
+            waits.wait(&Told::default()).unwrap();
             let access = gpu.checker().host_access(format!("step {number}"), &touches);
             body();
             drop(access);
@@ -235,7 +249,7 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
                 }
             }
         } else {
-            waits.place(&**stream).unwrap();
+            waits.place(&**stream, &Told::default()).unwrap();
         }
         let name = format!("step {number}");
         SimulatedStream::of(&**stream).unwrap().launch_on(name, &touches, body).unwrap();
