@@ -1,0 +1,61 @@
+//! Deleting a variable that a device still uses.
+
+use crate::*;
+use mxrs_types::DeviceEvent;
+use std::sync::mpsc;
+
+/// In event mode the deletion does not wait: whoever frees the memory gets the events of the last write and the reads since.
+#[test]
+fn deletion_hands_over_events() {
+    for kind in KINDS {
+        let gpu = gpu0();
+        let engine = engine(EngineConfig { kind, gpu_workers: count(1), ..config(GpuSync::Event) }, &[&gpu]);
+        let x = engine.new_var();
+        let hold = gpu.hold();
+        push(&engine, &[], &[&x], || {});
+        push(&engine, &[&x], &[], || {});
+        let (sender, receiver) = mpsc::channel();
+        assert!(engine.delete_var_with(x.clone(), move |events| sender.send(events).unwrap()));
+        let events: Vec<Arc<dyn DeviceEvent>> = receiver.recv_timeout(Duration::from_secs(10)).unwrap();
+        assert!(!events.is_empty() && events.iter().all(|event| !event.is_finished()), "{kind:?}");
+        assert!(!engine.delete_var_with(x.clone(), |_| panic!("deleted twice")));
+        drop(hold);
+        events.iter().for_each(|event| event.wait().unwrap());
+        drop(gpu.checker().host_access("reuse", &[writes(&x)]));
+        gpu.checker().assert_clean();
+    }
+}
+
+/// In host mode, or where no GPU used it, there are none.
+#[test]
+fn deletion_has_no_events_where_nothing_is_under_way() {
+    for sync in [GpuSync::Host, GpuSync::Event] {
+        let gpu = gpu0();
+        let engine = engine(config(sync), &[&gpu]);
+        let [x, y] = [(); 2].map(|()| engine.new_var());
+        push(&engine, &[], &[&x], || {});
+        engine.task("cpu").write(&y).push(|_| Ok(())).unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let other = sender.clone();
+        engine.delete_var_with(y, move |events| sender.send(events).unwrap());
+        assert!(receiver.recv_timeout(Duration::from_secs(10)).unwrap().is_empty());
+        if sync == GpuSync::Host {
+            engine.delete_var_with(x, move |events| other.send(events).unwrap());
+            assert!(receiver.recv_timeout(Duration::from_secs(10)).unwrap().is_empty());
+        }
+    }
+}
+
+/// The plain form frees when the device is done.
+#[test]
+fn plain_deletion_waits_for_the_device() {
+    let gpu = SimulatedGpu::with_latency(Device::gpu(0), Duration::from_millis(3));
+    let engine = engine(config(GpuSync::Event), &[&gpu]);
+    let x = engine.new_var();
+    push(&engine, &[], &[&x], || {});
+    push(&engine, &[&x], &[], || {});
+    let (checker, touch) = (Arc::clone(gpu.checker()), writes(&x));
+    engine.delete_var(x, move || drop(checker.host_access("free", &[touch])));
+    engine.wait_for_all().unwrap();
+    gpu.checker().assert_clean();
+}

@@ -1,0 +1,183 @@
+//! What fails on a device, when it is told, and what it does not disturb.
+
+use crate::*;
+use mxrs_engine::Property;
+use mxrs_types::Error;
+
+/// In host mode a launch that fails is its task's error: told once, skipping what depends on it and nothing else.
+#[test]
+fn host_mode_makes_a_failed_launch_the_tasks_error() {
+    for kind in [EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
+        let gpu = gpu0();
+        gpu.fail_launch(1);
+        let engine = engine(EngineConfig { kind, ..config(GpuSync::Host) }, &[&gpu]);
+        let [x, y, z] = [(); 3].map(|()| engine.new_var());
+        push(&engine, &[], &[&x], || {});
+        engine.wait_to_write(&z).unwrap();
+        assert!(eventually(|| engine.counters().completed == 1));
+        push(&engine, &[&x], &[&y], || {});
+        push(&engine, &[], &[&z], || {});
+        engine.wait_to_read(&z).unwrap();
+        let text = engine.wait_to_read(&y).unwrap_err().to_string();
+        assert!(text.contains("launch 1, `k`, failed") && text.contains("running `k` on gpu(0)"), "{text}");
+        engine.wait_to_read(&x).unwrap();
+        push(&engine, &[], &[&x], || {});
+        engine.wait_for_all().unwrap();
+        assert_eq!((engine.counters().failed, engine.counters().skipped), (1, 1));
+        assert_eq!((gpu.counters().launches, gpu.counters().executed), (3, 3));
+    }
+}
+
+/// In event mode it is told by the next wait for a variable that the task wrote, or that was made from one.
+#[test]
+fn event_mode_tells_at_the_next_wait() {
+    for kind in KINDS {
+        let gpu = gpu0();
+        gpu.fail_launch(2);
+        let engine = engine(EngineConfig { kind, gpu_workers: count(1), ..config(GpuSync::Event) }, &[&gpu]);
+        let [w, x, y] = [(); 3].map(|()| engine.new_var());
+        let hold = gpu.hold();
+        push(&engine, &[], &[&w], || {});
+        push(&engine, &[], &[&x], || {});
+        push(&engine, &[&x], &[&y], || {});
+        assert!(eventually(|| engine.counters().completed == 3), "nothing failed yet");
+        drop(hold);
+        engine.wait_to_read(&w).unwrap();
+        let told = |var: &Var| engine.wait_to_read(var).map_err(|error| error.to_string());
+        let text = told(&y).unwrap_err();
+        assert!(text.contains("launch 2, `k`, failed"), "{text}");
+        // Told already, if it came along on the same stream.
+        assert!(told(&x).is_ok() || kind == EngineKind::Threaded, "{kind:?}");
+        assert_eq!((told(&x), told(&y)), (Ok(()), Ok(())));
+    }
+}
+
+/// Waiting for all tells it too, and afterwards the engine works again.
+#[test]
+fn event_mode_tells_whoever_waits_for_all() {
+    for kind in KINDS {
+        let gpu = gpu0();
+        gpu.fail_launch(1);
+        let engine = engine(EngineConfig { kind, ..config(GpuSync::Event) }, &[&gpu]);
+        let x = engine.new_var();
+        push(&engine, &[], &[&x], || {});
+        let text = engine.wait_for_all().unwrap_err().to_string();
+        assert!(text.contains("launch 1, `k`, failed"), "{text}");
+        engine.wait_for_all().unwrap();
+        let y = engine.new_var();
+        push(&engine, &[], &[&y], || {});
+        engine.wait_to_read(&y).unwrap();
+        engine.wait_for_all().unwrap();
+    }
+}
+
+/// A task of the CPU that depends on failed device work does not run, and passes the failure on. One that overwrites what
+/// failed work only read, runs.
+#[test]
+fn a_cpu_task_is_stopped_by_what_it_uses_only() {
+    let gpu = gpu0();
+    gpu.fail_launch(1);
+    let engine = engine(config(GpuSync::Event), &[&gpu]);
+    let [x, y, z] = [(); 3].map(|()| engine.new_var());
+    push(&engine, &[&x], &[&y], || {});
+    engine.task("use").read(&y).write(&z).push(|_| panic!("must not run")).unwrap();
+    engine.task("overwrite").write(&x).push(|_| Ok(())).unwrap();
+    engine.wait_to_read(&x).unwrap();
+    let text = engine.wait_to_read(&z).unwrap_err().to_string();
+    assert!(text.contains("launch 1, `k`, failed"), "{text}");
+    assert_eq!(x.version(), 1);
+}
+
+/// A body that launches work and then fails or panics leaves work behind: what comes next waits for it (rule 2 of the
+/// module).
+#[test]
+fn work_of_a_failed_body_is_waited_for() {
+    for sync in [GpuSync::Host, GpuSync::Event] {
+        for panics in [false, true] {
+            let gpu = SimulatedGpu::with_latency(Device::gpu(0), Duration::from_millis(2));
+            let engine = engine(config(sync), &[&gpu]);
+            let x = engine.new_var();
+            let touch = writes(&x);
+            let task = engine.task("half").write(&x).device(Device::gpu(0));
+            let pushed = task.push(move |ctx| {
+                stream(ctx).launch_on("half", &[touch], || {})?;
+                assert!(!panics, "quite on purpose");
+                Err(Error::invalid("test", "half", "whole"))
+            });
+            pushed.unwrap();
+            assert!(engine.wait_to_read(&x).is_err());
+            let urgent = engine.task("again").write(&x).device(Device::gpu(0)).property(Property::GpuPrioritized);
+            let touch = writes(&x);
+            urgent.push(move |ctx| stream(ctx).launch_on("again", &[touch], || {})).unwrap();
+            engine.wait_to_read(&x).unwrap();
+            drop(gpu.checker().host_access("print", &[reads(&x)]));
+            gpu.checker().assert_clean();
+        }
+    }
+}
+
+/// A skipped task leaves its variables' events alone (rule 3 of the module).
+#[test]
+fn a_skipped_task_forgets_no_work() {
+    let gpu = gpu0();
+    let engine = engine(config(GpuSync::Event), &[&gpu]);
+    let [bad, x] = [(); 2].map(|()| engine.new_var());
+    let hold = gpu.hold();
+    push(&engine, &[], &[&x], || {});
+    engine.task("fails").write(&bad).push(|_| Err(Error::invalid("test", "bad", "good"))).unwrap();
+    push(&engine, &[&bad], &[&x], || panic!("skipped"));
+    let urgent = engine.task("again").write(&x).device(Device::gpu(0)).property(Property::GpuPrioritized);
+    assert!(eventually(|| engine.counters().completed == 3));
+    assert!(engine.wait_to_read(&bad).is_err(), "told, so that the next task runs");
+    let touch = writes(&x);
+    urgent.push(move |ctx| stream(ctx).launch_on("again", &[touch], || {})).unwrap();
+    assert!(eventually(|| engine.counters().completed == 4));
+    gpu.checker().assert_clean();
+    drop(hold);
+    engine.wait_for_all().unwrap();
+}
+
+/// The first task for a stream that the device refuses fails; the next one gets it.
+#[test]
+fn a_refused_stream_is_the_tasks_error() {
+    for kind in KINDS {
+        let gpu = gpu0();
+        gpu.fail_create_stream(1);
+        let engine = engine(EngineConfig { kind, gpu_workers: count(1), ..EngineConfig::default() }, &[&gpu]);
+        let x = engine.new_var();
+        let task = engine.task("k").write(&x).device(Device::gpu(0));
+        let pushed = task.push(|_| panic!("must not run"));
+        let text = pushed.and_then(|()| engine.wait_to_read(&x)).unwrap_err().to_string();
+        assert!(text.contains("making a stream of gpu(0)"), "{text}");
+        push(&engine, &[], &[&x], || {});
+        engine.wait_to_read(&x).unwrap();
+        engine.wait_for_all().unwrap();
+        assert_eq!(gpu.counters().executed, 1);
+    }
+}
+
+/// Refusing the n-th event, for every n: nothing hangs, nothing is unordered, and somebody is told.
+#[test]
+fn a_refused_event_is_the_tasks_error() {
+    for nth in 1..=6 {
+        let gpu = gpu0();
+        gpu.fail_record(nth);
+        let engine = engine(EngineConfig { gpu_worker_streams: count(2), ..config(GpuSync::Event) }, &[&gpu]);
+        let x = engine.new_var();
+        for _ in 0..2 {
+            let touch = writes(&x);
+            let task = engine.task("k").write(&x).device(Device::gpu(0));
+            let pushed = task.push(move |ctx| {
+                ctx.aux_scope(|aux| {
+                    SimulatedStream::of(&**aux)?.launch_on("aux", std::slice::from_ref(&touch), || {})
+                })?;
+                stream(ctx).launch_on("main", &[touch], || {})
+            });
+            pushed.unwrap();
+        }
+        assert!(engine.wait_to_read(&x).is_err(), "event {nth}");
+        engine.wait_for_all().unwrap();
+        drop(gpu.checker().host_access("print", &[reads(&x)]));
+        gpu.checker().assert_clean();
+    }
+}
