@@ -46,6 +46,26 @@ fn deletion_has_no_events_where_nothing_is_under_way() {
     }
 }
 
+/// What the host has waited for is forgotten: by a caller who waited to write, or a task of the CPU that wrote.
+#[test]
+fn deletion_has_no_events_that_the_host_has_waited_for() {
+    for by_task in [false, true] {
+        let gpu = gpu0();
+        let engine = engine(config(GpuSync::Event), &[&gpu]);
+        let x = engine.new_var();
+        push(&engine, &[], &[&x], || {});
+        push(&engine, &[&x], &[], || {});
+        if by_task {
+            engine.task("cpu").write(&x).push(|_| Ok(())).unwrap();
+        } else {
+            engine.wait_to_write(&x).unwrap();
+        }
+        let (sender, receiver) = mpsc::channel();
+        engine.delete_var_with(x, move |events| sender.send(events).unwrap());
+        assert!(receiver.recv_timeout(Duration::from_secs(10)).unwrap().is_empty(), "{by_task}");
+    }
+}
+
 /// The plain form frees when the device is done.
 #[test]
 fn plain_deletion_waits_for_the_device() {
