@@ -1,6 +1,7 @@
 //! Settings of the environment, as the crates that act on them take them. One function per crate.
 
 use crate::Backends;
+use mxrs_engine::gpu::GpuSync;
 use mxrs_engine::{EngineConfig, EngineKind};
 use mxrs_env::{Affinity, AffinityType, Group, PoolDevice, PoolSettings, Settings, Warning};
 use mxrs_graph::PlanOptions;
@@ -8,6 +9,7 @@ use mxrs_storage::{PoolConfig, StorageConfig};
 use mxrs_sync::affinity::{Placement, cpu_list};
 use mxrs_sync::{TeamConfig, Topology};
 use mxrs_types::Result;
+use std::num::NonZeroUsize;
 
 /// The engine: scheduler and workers.
 ///
@@ -22,6 +24,8 @@ pub fn engine(settings: &Settings) -> Result<EngineConfig> {
         cpu_priority_workers: settings.threads.cpu_priority_workers,
         gpu_workers: settings.threads.gpu_workers,
         gpu_copy_workers: settings.threads.gpu_copy_workers,
+        gpu_worker_streams: NonZeroUsize::new(settings.cuda.worker_streams.into()).unwrap_or(NonZeroUsize::MIN),
+        gpu_sync: GpuSync::Host,
         info: settings.engine.info,
     })
 }
@@ -89,8 +93,9 @@ pub fn planner(settings: &Settings) -> PlanOptions {
 /// Warnings for settings that are right and cannot do anything here: there is no GPU, and perhaps no oneDNN.
 pub(crate) fn without_effect(settings: &Settings, backends: &Backends) -> Vec<Warning> {
     let pools = PoolSettings::ROWS.iter().map(|row| row.name).filter(|name| name.starts_with("MXNET_GPU_"));
+    let workers = ["MXNET_GPU_COPY_NTHREADS", "MXNET_GPU_WORKER_NSTREAMS"];
     let mut warnings: Vec<Warning> =
-        pools.filter_map(|name| settings.inert_warning(name, "this build has no GPU")).collect();
+        pools.chain(workers).filter_map(|name| settings.inert_warning(name, "this build has no GPU")).collect();
     if let Some(absent) = backends.absent.iter().find(|absent| absent.name == "onednn") {
         warnings.extend(settings.inert_warning("MXNET_ONEDNN_CACHE_NUM", &absent.reason));
     }

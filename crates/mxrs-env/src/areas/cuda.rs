@@ -8,7 +8,7 @@ settings! {
     /// GPUs, their libraries and run-time compilation.
     pub struct CudaSettings in Cuda {
         /// Streams of each GPU worker; with 2 the halves of a convolution's backward pass run side by side.
-        worker_streams: u8 = 1, "MXNET_GPU_WORKER_NSTREAMS" [D58 FirstUse NotYet], Kind::int(1, 2);
+        worker_streams: u8 = 1, "MXNET_GPU_WORKER_NSTREAMS" [D58 FirstUse InEffect], Kind::int(1, 2);
         /// Allows tensor cores, and engines that use them.
         allow_tensor_core: bool = 1, "MXNET_CUDA_ALLOW_TENSOR_CORE" [D61 FirstUse NotYet];
         /// Allows float32 work on inputs that are cast to float16; needs tensor cores.

@@ -8,9 +8,9 @@ settings! {
     pub struct ThreadSettings in Threads {
         /// Operators that may run at once on each GPU; each GPU gets as many workers for prioritised operators. Also
         /// the upper limit of `MXNET_EXEC_NUM_TEMP`.
-        gpu_workers: NonZeroUsize = 2, "MXNET_GPU_WORKER_NTHREADS" [D2 Engine NotYet];
+        gpu_workers: NonZeroUsize = 2, "MXNET_GPU_WORKER_NTHREADS" [D2 Engine InEffect];
         /// Workers per GPU that only copy between host and device.
-        gpu_copy_workers: NonZeroUsize = 2, "MXNET_GPU_COPY_NTHREADS" [D3 Engine NotYet];
+        gpu_copy_workers: NonZeroUsize = 2, "MXNET_GPU_COPY_NTHREADS" [D3 Engine InEffect];
         /// Operators that may run at once on each CPU device; each of them still uses its own team of threads.
         cpu_workers: NonZeroUsize = 1, "MXNET_CPU_WORKER_NTHREADS" [D4 Process InEffect];
         /// Workers, shared by all CPU devices, for operators that are marked as urgent.

@@ -1,0 +1,117 @@
+//! D2, D3 and D58: workers and streams of a GPU.
+//!
+//! This build has no GPU; an engine with a simulated one gets the settings that the runtime has for its own.
+
+use crate::door::Door;
+use crate::{Vars, runtime, warnings};
+use mxrs::engine::gpu::{GpuDevice, SimulatedGpu, SimulatedGpuCall, SimulatedStream, StreamUse, Touch};
+use mxrs::engine::{Engine, PoolId, Property};
+use mxrs::types::{Device, DeviceStream, StreamId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+const WORKERS: &str = "MXNET_GPU_WORKER_NTHREADS";
+const COPY_WORKERS: &str = "MXNET_GPU_COPY_NTHREADS";
+const STREAMS: &str = "MXNET_GPU_WORKER_NSTREAMS";
+
+fn engine(vars: Vars<'_>) -> (Engine, Arc<SimulatedGpu>) {
+    let gpu = SimulatedGpu::new(Device::gpu(0));
+    let config = runtime(vars).engine().config().clone();
+    let engine = Engine::builder(config).gpu(Arc::clone(&gpu) as Arc<dyn GpuDevice>).build().unwrap();
+    (engine, gpu)
+}
+
+/// Pushes 8 independent tasks that launch something and wait for each other: the most that ran at once, and the streams
+/// their launches went to.
+fn meet(engine: &Engine, gpu: &SimulatedGpu, property: Property, pool: PoolId, n: usize) -> (usize, usize) {
+    let (door, n_calls) = (Door::default(), gpu.calls().len());
+    for _ in 0..8 {
+        let wait = door.body();
+        let task = engine.task("meet").device(Device::gpu(0)).property(property);
+        let pushed = task.push(move |ctx| {
+            SimulatedStream::of(&**ctx.stream().expect("a task of a GPU has a stream"))?.launch("k", || {})?;
+            wait(ctx)
+        });
+        pushed.unwrap();
+    }
+    assert_eq!(door.wait_for(n), n);
+    door.open();
+    engine.wait_for_all().unwrap();
+    let calls = gpu.calls().split_off(n_calls).into_iter();
+    let stream = |call| if let SimulatedGpuCall::Launch { stream, .. } = call { Some(stream) } else { None };
+    let streams: BTreeSet<StreamId> = calls.filter_map(stream).collect();
+    (engine.counters().pool(pool).expect("it was used").peak_running, streams.len())
+}
+
+#[test]
+fn d2_so_many_operators_of_a_gpu_at_once() {
+    for (vars, n) in [(&[] as Vars<'_>, 2), (&[(WORKERS, "1")], 1), (&[(WORKERS, "3")], 3)] {
+        let (engine, gpu) = engine(vars);
+        assert!(gpu.streams().is_empty(), "made at the first operator");
+        assert_eq!(meet(&engine, &gpu, Property::Normal, PoolId::Gpu(0), n), (n, n));
+        assert_eq!(meet(&engine, &gpu, Property::GpuPrioritized, PoolId::GpuPriority(0), n), (n, n));
+        assert_eq!(gpu.streams().len(), 2 * n);
+    }
+}
+
+#[test]
+fn d2_does_not_matter_to_the_pooled_engine() {
+    let (engine, gpu) = engine(&[("MXNET_ENGINE_TYPE", "ThreadedEngine"), (WORKERS, "3")]);
+    let (peak, n_streams) = meet(&engine, &gpu, Property::Normal, PoolId::Global, 8);
+    assert_eq!((peak, n_streams), (8, 8), "16 workers and 16 streams are more than there are operators");
+}
+
+#[test]
+fn d3_so_many_copies_at_once_and_compute_passes_them() {
+    for (vars, n) in [(&[] as Vars<'_>, 2), (&[(COPY_WORKERS, "1")], 1), (&[(COPY_WORKERS, "3")], 3)] {
+        let (engine, gpu) = engine(vars);
+        let door = Door::default();
+        for i in 0..8 {
+            let property = [Property::CopyToGpu, Property::CopyFromGpu][i % 2];
+            engine.task("copy").device(Device::gpu(0)).property(property).push(door.body()).unwrap();
+        }
+        assert_eq!(door.wait_for(n), n);
+        let x = engine.new_var();
+        engine.task("compute").write(&x).device(Device::gpu(0)).push(|_| Ok(())).unwrap();
+        engine.wait_to_read(&x).unwrap();
+        door.open();
+        engine.wait_for_all().unwrap();
+        assert_eq!(engine.counters().pool(PoolId::GpuCopy(0)).unwrap().peak_running, n);
+        let copies = gpu.streams().iter().filter(|made| made.1 == StreamUse::Copy).count();
+        assert_eq!(copies, n);
+    }
+}
+
+/// The two halves of a convolution's backward pass: on one stream, or on two that wait for each other before and after.
+#[test]
+fn d58_a_second_stream_ordered_by_events() {
+    for (vars, n) in [(&[] as Vars<'_>, 1), (&[(STREAMS, "1")], 1), (&[(STREAMS, "2")], 2)] {
+        let (engine, gpu) = engine(vars);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let task = engine.task("backward").device(Device::gpu(0));
+        let pushed = task.push(move |ctx| {
+            let main = SimulatedStream::of(&**ctx.stream().expect("a task of a GPU has a stream"))?;
+            main.launch_on("forward", &[Touch::write(0..2)], || {})?;
+            ctx.aux_scope(|aux| {
+                sender.send([main.id(), aux.id()]).unwrap();
+                SimulatedStream::of(&**aux)?.launch_on("weight gradient", &[Touch::write_cell(0)], || {})?;
+                main.launch_on("data gradient", &[Touch::write_cell(1)], || {})
+            })?;
+            main.launch_on("update", &[Touch::read(0..2)], || {})
+        });
+        pushed.unwrap();
+        engine.wait_for_all().unwrap();
+        let streams: BTreeSet<StreamId> = receiver.recv().unwrap().into();
+        assert_eq!((streams.len(), gpu.streams().len()), (n, n));
+        assert_eq!(gpu.counters().stream_waits, if n == 2 { 2 } else { 0 }, "one before, one after");
+        gpu.checker().assert_clean();
+    }
+}
+
+#[test]
+fn settings_of_gpu_workers_are_said_to_have_no_effect_here() {
+    for (name, value) in [(COPY_WORKERS, "3"), (STREAMS, "2")] {
+        assert_eq!(warnings(&[(name, value)]), [format!("{name}={value} has no effect: this build has no GPU")]);
+    }
+    assert!(warnings(&[(WORKERS, "3")]).is_empty(), "it also limits the planner");
+}
