@@ -1,6 +1,6 @@
 //! Which scheduler, and how many workers.
 
-use crate::gpu::GpuSync;
+use crate::gpu::{GpuSync, StreamLayout};
 use mxrs_types::{Error, ErrorKind, Result};
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -77,8 +77,11 @@ pub struct EngineConfig {
     pub gpu_workers: NonZeroUsize,
     /// Copies that may run at once for each GPU.
     pub gpu_copy_workers: NonZeroUsize,
-    /// Whether each GPU worker, but for those that copy, owns a second stream.
-    pub gpu_aux_streams: bool,
+    /// Streams of each GPU worker but those for copies: 1, or 2 for an auxiliary one.
+    pub gpu_worker_streams: NonZeroUsize,
+    /// When a GPU task is complete; with `is_async` always when its work is enqueued. Under [`EngineKind::Naive`] it makes
+    /// no difference: work is left on the stream.
+    pub gpu_sync: GpuSync,
     /// Normal tasks that may run at once on each CPU device id in a forked child.
     pub child_workers: NonZeroUsize,
     /// Whether a variable keeps a failure that was told, and tells each reader again, until a write succeeds.
@@ -103,7 +106,8 @@ impl Default for EngineConfig {
             cpu_priority_workers: NonZeroUsize::MIN.saturating_add(3),
             gpu_workers: TWO,
             gpu_copy_workers: TWO,
-            gpu_aux_streams: false,
+            gpu_worker_streams: NonZeroUsize::MIN,
+            gpu_sync: GpuSync::Host,
             child_workers: NonZeroUsize::MIN,
             sticky_errors: false,
             backtrace: false,
@@ -120,9 +124,18 @@ impl EngineConfig {
         Self { kind, ..Self::default() }
     }
 
-    /// When a GPU task counts as complete.
-    pub fn gpu_sync(&self) -> GpuSync {
-        if self.is_async { GpuSync::Event } else { GpuSync::Host }
+    /// When a GPU task is complete.
+    pub(crate) fn effective_gpu_sync(&self) -> GpuSync {
+        if self.is_async || self.kind == EngineKind::Naive { GpuSync::Event } else { self.gpu_sync }
+    }
+
+    /// The streams of a GPU.
+    pub(crate) fn stream_layout(&self) -> StreamLayout {
+        StreamLayout {
+            workers: self.gpu_workers.get(),
+            copy_workers: self.gpu_copy_workers.get(),
+            with_aux: self.gpu_worker_streams.get() > 1,
+        }
     }
 }
 

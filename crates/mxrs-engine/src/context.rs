@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::gpu::{EventList, TaskStreams};
 use crate::pool::PoolId;
 use mxrs_sync::Mutex;
-use mxrs_types::{Device, DeviceStream, Error, Result};
+use mxrs_types::{Device, DeviceStream, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl RunContext {
         self.streams.as_ref().map(|streams| streams.main())
     }
 
-    /// The worker's second stream, where [`crate::EngineConfig::gpu_aux_streams`] gives it one: what it gets comes after
+    /// The worker's second stream, where [`crate::EngineConfig::gpu_worker_streams`] gives it one: what it gets comes after
     /// all that the main stream held at the first call, and the end of the task comes after both.
     ///
     /// # Errors
@@ -70,8 +70,21 @@ impl RunContext {
         self.streams.as_ref().map_or(Ok(None), |streams| streams.aux())
     }
 
-    /// The streams of a GPU task.
-    pub fn streams(&self) -> Option<&TaskStreams> {
+    /// See [`TaskStreams::aux_scope`].
+    ///
+    /// # Errors
+    /// Those of `body`, what the device reports, and [`ErrorKind::Engine`] for a task that is not for a GPU.
+    pub fn aux_scope<R>(&self, body: impl FnOnce(&Arc<dyn DeviceStream>) -> Result<R>) -> Result<R> {
+        match &self.streams {
+            Some(streams) => streams.aux_scope(body),
+            None => {
+                let message = format!("a task for {} has no stream; push it for a GPU", self.device);
+                Err(Error::new(ErrorKind::Engine { message }))
+            }
+        }
+    }
+
+    pub(crate) fn streams(&self) -> Option<&TaskStreams> {
         self.streams.as_deref()
     }
 

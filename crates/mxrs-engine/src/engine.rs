@@ -4,7 +4,7 @@ use crate::bulk::Buffers;
 use crate::config::{EngineConfig, EngineKind};
 use crate::counters::{EngineCounters, Tally};
 use crate::failure::Failures;
-use crate::gpu::{GpuDevice, Gpus, StreamLayout};
+use crate::gpu::{GpuDevice, Gpus};
 use crate::lifecycle::Handle;
 use crate::op::{OpName, Property, Sync, Use};
 use crate::pool::{Order, Pool, PoolId};
@@ -143,12 +143,7 @@ impl EngineBuilder {
         // Not loom's: ids are no part of the protocol.
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
         let Self { config, gpus } = self;
-        let layout = StreamLayout {
-            workers: config.gpu_workers.get(),
-            copy_workers: config.gpu_copy_workers.get(),
-            with_aux: config.gpu_aux_streams,
-        };
-        let gpus = Gpus::new(gpus, layout)?;
+        let gpus = Gpus::new(gpus, config.stream_layout())?;
         if config.kind != EngineKind::default() || config.is_async {
             let suffix = if config.is_async { "Async" } else { "" };
             tracing::info!(target: "mxrs_engine", "MXNet start using engine: {}{suffix}", config.kind.word());

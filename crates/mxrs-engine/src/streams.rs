@@ -2,7 +2,7 @@
 
 use crate::context::{RunContext, Worker};
 use crate::engine::Inner;
-use crate::gpu::{Seat, TaskStreams, Waits};
+use crate::gpu::{Seat, TaskStreams, VarEvents, Waits};
 use crate::op::{Property, Task, mark};
 use crate::pool::PoolId;
 use crate::var::{Var, WaitFor};
@@ -39,7 +39,7 @@ impl Inner {
             let streams = Arc::new(TaskStreams::new(self.gpus.get(task.device)?.of(seat(worker))?));
             let mut waits = streams.waits();
             collect(task, &mut waits);
-            streams.start(&waits)?;
+            streams.start(&waits, self.gpus.told())?;
             return Ok(context.with_streams(&streams));
         }
         if task.property == Property::DeleteVar {
@@ -48,10 +48,8 @@ impl Inner {
         }
         let mut waits = Waits::of_host();
         collect(task, &mut waits);
-        waits.wait()?;
-        for access in task.accesses() {
-            access.var().with_events(|events| events.after_host(access.write));
-        }
+        waits.wait(self.gpus.told())?;
+        note(task, |events, write| events.after_host(write));
         Ok(context)
     }
 
@@ -61,16 +59,15 @@ impl Inner {
     /// The body's; else what the device reports.
     #[cold]
     pub(crate) fn end_on_device(&self, task: &Task, streams: &TaskStreams, result: Result<()>) -> Result<()> {
-        let event = match streams.finish(self.config.gpu_sync()) {
-            Ok(event) => event,
-            Err(error) => return result.and(Err(error)),
-        };
-        if let Some(event) = event {
-            for access in task.accesses() {
-                access.var().with_events(|events| events.after(&event, access.write));
+        let finished = streams.finish(self.config.effective_gpu_sync());
+        match &finished {
+            Ok(Some(event)) => note(task, |events, write| events.after(event, write)),
+            Ok(None) | Err(_) if task.marks() & mark::EVENTS != 0 => {
+                note(task, |events, write| events.after_host(write));
             }
+            Ok(None) | Err(_) => {}
         }
-        result
+        result.and(finished.map(drop))
     }
 
     /// Waits, on the host, for the device work that last wrote a variable, or for all that uses it.
@@ -87,7 +84,10 @@ impl Inner {
         }
         let mut waits = Waits::of_host();
         var.cell().with_events(|events| events.before(wait_for == WaitFor::Everything, &mut waits));
-        let result = waits.wait();
+        if waits.is_empty() {
+            return Ok(());
+        }
+        let result = waits.wait_and_tell(self.gpus.told());
         var.cell().with_events(|events| events.forget(&waits));
         result
     }
@@ -102,6 +102,12 @@ fn collect(task: &Task, waits: &mut Waits) {
     }
 }
 
+fn note(task: &Task, mut note: impl FnMut(&mut VarEvents, bool)) {
+    for access in task.accesses() {
+        access.var().with_events(|events| note(events, access.write));
+    }
+}
+
 /// Whose streams a task uses.
 fn seat(worker: Option<Worker>) -> Seat {
     match worker {
@@ -111,7 +117,8 @@ fn seat(worker: Option<Worker>) -> Seat {
             PoolId::GpuPriority(_) => Seat::Prioritised(index),
             PoolId::GpuCopy(_) => Seat::Copy(index),
             PoolId::Copy => Seat::SharedCopy,
-            PoolId::Global | PoolId::Cpu(_) | PoolId::CpuPriority => Seat::Shared,
+            PoolId::Global => Seat::Shared,
+            PoolId::Cpu(_) | PoolId::CpuPriority => Seat::Pusher,
         },
     }
 }

@@ -118,8 +118,8 @@ impl Inner {
         if self.config.info {
             tracing::info!(target: "mxrs_engine", "{what}: variable {} is ready at version {}", var.id(), var.version());
         }
-        tell(failure)?;
-        self.wait_for_devices(var, wait_for)
+        let on_device = self.wait_for_devices(var, wait_for);
+        tell(failure).and(on_device)
     }
 
     fn refuse_inside(&self, what: &str) -> Result<()> {

@@ -26,7 +26,9 @@ pub fn engine(settings: &Settings) -> Result<EngineConfig> {
         gpu_copy_workers: settings.threads.gpu_copy_workers,
         gpu_worker_streams: NonZeroUsize::new(settings.cuda.worker_streams.into()).unwrap_or(NonZeroUsize::MIN),
         gpu_sync: GpuSync::Host,
+        child_workers: settings.threads.mp_workers,
         info: settings.engine.info,
+        ..EngineConfig::default()
     })
 }
 

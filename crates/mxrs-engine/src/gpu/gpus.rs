@@ -54,11 +54,6 @@ impl Gpus {
         Error::new(ErrorKind::NotBuilt { what: format!("engine: device {device}"), reason })
     }
 
-    /// Whether the engine was given none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Each GPU.
     pub fn iter(&self) -> impl Iterator<Item = &GpuStreams> {
         self.gpus.iter()
