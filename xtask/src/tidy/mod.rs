@@ -6,6 +6,7 @@ mod catalogue;
 mod code_map;
 mod env_reads;
 mod file_length;
+mod invariants;
 mod manifests;
 mod module_docs;
 mod placeholders;
@@ -69,7 +70,7 @@ impl fmt::Display for Finding {
 type Rule = fn(&Workspace) -> Result<Vec<Finding>>;
 
 /// Every rule.
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     manifests::check,
     walls::check,
     env_reads::check,
@@ -79,6 +80,7 @@ const RULES: [Rule; 9] = [
     unsafe_code::check,
     file_length::check,
     placeholders::check,
+    invariants::check,
 ];
 
 /// All findings of all rules.

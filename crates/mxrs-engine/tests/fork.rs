@@ -1,0 +1,222 @@
+//! E17: children forked from a busy engine compute on, with workers of their own, while the parent continues.
+//!
+//! A program of its own without a test harness: a fork takes along nothing but the thread that calls it, so no other
+//! test's threads may be about.
+// fork, waitpid and _exit are calls of the C library.
+#![allow(unsafe_code)]
+
+#[cfg(any(loom, not(unix)))]
+fn main() {}
+
+#[cfg(all(not(loom), unix))]
+fn main() {
+    // `cargo test -- --list` and filters are libtest's; this program has one test and always runs it.
+    if std::env::args().any(|arg| arg == "--list") {
+        println!("e17_forked_children_compute: test");
+        return;
+    }
+    println!("\nrunning 1 test");
+    checks::e17_forked_children_compute();
+    println!("test e17_forked_children_compute ... ok");
+    println!("\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n");
+}
+
+#[cfg(all(not(loom), unix))]
+mod checks {
+    use mxrs_engine::{Engine, EngineConfig, EngineKind, PoolId, RunContext, Var};
+    use mxrs_types::{Device, Error, Result};
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    const FORKS: usize = 100;
+    const KINDS: [EngineKind; 3] = [EngineKind::ThreadedPerDevice, EngineKind::Threaded, EngineKind::Naive];
+    /// A child that takes longer hangs.
+    const PATIENCE: Duration = Duration::from_secs(20);
+    /// Neither the parent's number of workers nor 1, so that the setting shows.
+    const CHILD_WORKERS: usize = 2;
+
+    fn count(n: usize) -> NonZeroUsize {
+        NonZeroUsize::new(n).unwrap()
+    }
+
+    pub fn e17_forked_children_compute() {
+        for kind in KINDS {
+            let config = EngineConfig {
+                cpu_workers: count(3),
+                child_workers: count(CHILD_WORKERS),
+                ..EngineConfig::of_kind(kind)
+            };
+            let engine = Engine::new(config).unwrap();
+            fork_from_a_busy_engine(&engine, kind);
+            pending_failures_stay(&engine, kind);
+            unforked_engines_still_work(kind);
+        }
+    }
+
+    /// Two threads push without pause while a third forks.
+    fn fork_from_a_busy_engine(engine: &Engine, kind: EngineKind) {
+        let (over, pushed) = (AtomicBool::new(false), AtomicU64::new(0));
+        let vars: Vec<Var> = (0..6).map(|_| engine.new_var()).collect();
+        let before: u64 = engine.counters().completed;
+        thread::scope(|scope| {
+            for thread in 0..2 {
+                let (over, pushed, vars) = (&over, &pushed, &vars);
+                scope.spawn(move || {
+                    for i in thread.. {
+                        if over.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        let body = move |_: &RunContext| {
+                            if i % 50 == 0 {
+                                thread::sleep(Duration::from_micros(100));
+                            }
+                            Ok(())
+                        };
+                        let task = engine.task("busy").read(&vars[i % 6]).write(&vars[(i * 5 + 1) % 6]);
+                        task.device(Device::cpu(i as u32 % 2)).push(body).unwrap();
+                        pushed.fetch_add(1, Ordering::Relaxed);
+                        if i % 100 == 0 {
+                            engine.wait_to_read(&vars[i % 6]).unwrap();
+                        }
+                    }
+                });
+            }
+            for number in 0..FORKS {
+                let status = in_child(|| child(engine, kind));
+                assert_eq!(status, 0, "{kind:?}, child {number}: see `fail` for its exit codes");
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        engine.wait_for_all().unwrap();
+        let (pushed, counters) = (pushed.into_inner(), engine.counters());
+        assert!(pushed > FORKS as u64, "{kind:?}: the parent went on pushing: {pushed}");
+        assert_eq!(counters.completed - before, pushed, "E6, {kind:?}: the parent lost nothing");
+        assert_eq!(vars.iter().map(Var::version).sum::<u64>(), pushed, "E5, {kind:?}");
+        if kind == EngineKind::ThreadedPerDevice {
+            let workers = counters.pool(PoolId::Cpu(0)).unwrap().threads;
+            assert_eq!(workers, 3, "the parent keeps its workers");
+        }
+    }
+
+    /// A graph of 100 operators whose result depends on their order, on the engine and the variables of the parent's
+    /// process; an exit code.
+    fn child(engine: &Engine, kind: EngineKind) -> i32 {
+        let Some(first) = graph(engine) else { return 11 };
+        let Some(second) = graph(engine) else { return 12 };
+        if first != expected() || second != first {
+            return 13;
+        }
+        if kind == EngineKind::ThreadedPerDevice {
+            let counters = engine.counters();
+            if counters.pool(PoolId::Cpu(0)).map(|pool| pool.threads) != Some(CHILD_WORKERS) {
+                return 14;
+            }
+        }
+        // Failures work as ever.
+        let var = engine.new_var();
+        let pushed = engine.task("bad").write(&var).push(|_| Err(Error::invalid("a", "b", "c")));
+        if pushed.and_then(|()| engine.wait_to_read(&var)).is_ok() {
+            return 15;
+        }
+        // No GPU survives a fork, and the error says so.
+        match engine.task("gpu").device(Device::gpu(0)).push(|_| Ok(())) {
+            Err(error) if error.to_string().contains("gpu(0)") => {}
+            Err(_) => return 16,
+            Ok(()) => return 17,
+        }
+        if engine.wait_for_all().is_err() {
+            return 18;
+        }
+        0
+    }
+
+    const STEPS: u64 = 100;
+
+    fn step(i: u64, a: u64, b: u64) -> u64 {
+        (a ^ (b << 1) ^ i).wrapping_mul(0x100_0000_01b3).rotate_left(17)
+    }
+
+    fn graph(engine: &Engine) -> Option<u64> {
+        let vars: Vec<Var> = (0..5).map(|_| engine.new_var()).collect();
+        let cells: Arc<[AtomicU64; 5]> = Arc::new([const { AtomicU64::new(1) }; 5]);
+        for i in 0..STEPS {
+            let (read, write) = ((i % 5) as usize, ((i * 3 + 1) % 5) as usize);
+            let own = Arc::clone(&cells);
+            let body = move |_: &RunContext| -> Result<()> {
+                let value = step(i, own[read].load(Ordering::Relaxed), own[write].load(Ordering::Relaxed));
+                own[write].store(value, Ordering::Relaxed);
+                Ok(())
+            };
+            engine.task("child").read(&vars[read]).write(&vars[write]).push(body).ok()?;
+        }
+        engine.wait_for_all().ok()?;
+        Some(cells.iter().fold(0, |sum, cell| sum ^ cell.load(Ordering::Relaxed)))
+    }
+
+    fn expected() -> u64 {
+        let mut cells = [1_u64; 5];
+        for i in 0..STEPS {
+            let (read, write) = ((i % 5) as usize, ((i * 3 + 1) % 5) as usize);
+            cells[write] = step(i, cells[read], cells[write]);
+        }
+        cells.iter().fold(0, |sum, cell| sum ^ cell)
+    }
+
+    /// A failure nobody has asked about is neither thrown nor forgotten by a fork.
+    fn pending_failures_stay(engine: &Engine, kind: EngineKind) {
+        if kind == EngineKind::Naive {
+            return;
+        }
+        let var = engine.new_var();
+        engine.task("bad").write(&var).push(|_| Err(Error::invalid("test", "before the fork", "nothing"))).unwrap();
+        let status = in_child(|| i32::from(graph(engine) != Some(expected())));
+        // A wait for all in the child may be told the parent's failure; a wait for its own variables may not.
+        assert!(status == 0 || status == 1, "{kind:?}: {status}");
+        let text = engine.wait_to_read(&var).unwrap_err().to_string();
+        assert!(text.contains("before the fork"), "E13, {kind:?}: {text}");
+        engine.wait_for_all().unwrap();
+    }
+
+    /// An engine made after all the forks, in parent and child.
+    fn unforked_engines_still_work(kind: EngineKind) {
+        let make = move || {
+            let engine = Engine::new(EngineConfig::of_kind(kind)).ok()?;
+            let result = graph(&engine);
+            engine.stop();
+            result
+        };
+        assert_eq!(make(), Some(expected()), "{kind:?}");
+        assert_eq!(in_child(|| i32::from(make() != Some(expected()))), 0, "{kind:?}");
+    }
+
+    /// The exit code of `f` run in a forked child.
+    fn in_child(f: impl FnOnce() -> i32) -> i32 {
+        // SAFETY: the child runs `f` on this thread's stack and ends by `_exit`, so that nothing of the parent's is
+        // unwound or flushed twice. What `f` needs after a fork is the subject of the test.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
+        if pid == 0 {
+            let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_or(10);
+            // SAFETY: ends the process at once; no destructor may run here.
+            unsafe { libc::_exit(code) };
+        }
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let mut status = 0;
+            // SAFETY: `status` is a valid place, and the child has not been waited for yet.
+            match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
+                0 if Instant::now() < until => thread::sleep(Duration::from_micros(200)),
+                0 => {
+                    // SAFETY: the child is ours and still there.
+                    unsafe { libc::kill(pid, libc::SIGKILL) };
+                    panic!("E17: the child hangs");
+                }
+                _ if libc::WIFEXITED(status) => return libc::WEXITSTATUS(status),
+                _ => panic!("E17: the child died: wait status {status}"),
+            }
+        }
+    }
+}
