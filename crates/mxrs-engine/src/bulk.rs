@@ -209,7 +209,7 @@ impl Inner {
         normalise(&mut uses);
         let name = OpName::from("ImperativeBulk");
         let task = Task::new(name, &uses, content.device, 0, Property::NoSkip, content.dispatch, Bulk(list));
-        self.tally.bulked.fetch_add(len as u64 - 1, Ordering::Relaxed);
+        self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);
         if let Err(error) = self.push_task(task) {
             // The engine was stopped, or a variable deleted, by someone who did not wait for this thread.
             tracing::error!(target: "mxrs_engine", "{len} collected tasks are dropped: {error}");

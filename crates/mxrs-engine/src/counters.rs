@@ -10,7 +10,7 @@ use mxrs_sync::atomic::{AtomicU64, Ordering};
 pub struct EngineCounters {
     /// Tasks accepted; tasks pushed as one count once.
     pub pushed: u64,
-    /// Tasks that came along in a bulk: `pushed + bulked` is what callers pushed.
+    /// Tasks that were pushed together with others, in bulks.
     pub bulked: u64,
     /// Tasks run or skipped to the end.
     pub completed: u64,

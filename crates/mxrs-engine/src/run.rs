@@ -106,14 +106,8 @@ impl Inner {
                 return Err(error);
             }
         };
-        let task = match task {
-            Some(task) if matches!(dispatch, Dispatch::Pool(_)) && !runs_on_pusher(&task) => {
-                self.enqueue(task);
-                return Ok(());
-            }
-            other => other,
-        };
-        drop(busy);
+        // Busy until the end, also while this thread runs the task: nobody else could do that in a forked child.
+        let _busy = busy;
         match (task, dispatch) {
             (None, Dispatch::Pusher) => {
                 // The signal brings the task back: its last grant found this thread's parker in it.
@@ -127,7 +121,11 @@ impl Inner {
             }
             (Some(task), Dispatch::Completer) => self.run_on_pusher(task),
             (Some(task), Dispatch::Pool(_)) => {
-                self.run_deferred(task, None, None);
+                if matches!(task.property, Property::Async | Property::DeleteVar) && task.device.is_host() {
+                    self.run_deferred(task, None, None);
+                } else {
+                    self.enqueue(task);
+                }
                 Ok(())
             }
         }
@@ -415,12 +413,6 @@ impl Inner {
             self.idle.notify();
         }
     }
-}
-
-/// Whether a task that is granted when it is pushed runs on the pushing thread.
-#[inline]
-fn runs_on_pusher(task: &Task) -> bool {
-    matches!(task.property, Property::Async | Property::DeleteVar) && task.device.is_host()
 }
 
 #[cold]

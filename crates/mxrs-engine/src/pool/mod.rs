@@ -1,8 +1,9 @@
 //! Pools of workers: threads that take granted tasks from common queues.
 //!
 //! A pool is *first in, first out* or *by priority*. In the first kind tasks arrive in an inbox without a lock; a worker
-//! empties it into a list of its own. A lone worker's list is plain memory, so order is kept and taking a task costs
-//! nothing; of several workers each has a deque that the others steal from.
+//! empties it into a list. A lone worker's list is its own and plain memory, so order is kept and taking a task costs
+//! nothing. Several workers share a list, under a lock, and each takes some tasks at a time into a deque that the others
+//! steal from.
 //!
 //! An idle worker looks for [`SPIN`], then sleeps. Whoever leaves a task and sees a sleeper wakes one: the sleeper counts
 //! itself and looks again before it sleeps, the other side leaves the task and looks for sleepers after, so one sees the
@@ -92,6 +93,8 @@ pub(crate) struct Pool {
     /// and asks whether the heap is empty.
     heap: Option<RankedMutex<Heap>>,
     seats: Box<[CachePadded<Seat>]>,
+    /// What several workers took out of the inbox and have no room for in their deques, which stay small.
+    backlog: RankedMutex<TaskList>,
     stealers: Box<[Stealer<RawTask>]>,
     /// Threads asleep or about to be.
     sleepers: CachePadded<AtomicUsize>,
@@ -159,6 +162,7 @@ impl Pool {
             urgent: CachePadded::new(Inbox::new()),
             heap: (order == Order::Priority).then(|| RankedMutex::new(Rank::Leaf, Heap::new())),
             seats: locals.into_iter().map(seat).collect(),
+            backlog: RankedMutex::new(Rank::Leaf, TaskList::default()),
             stealers,
             sleepers: CachePadded::new(AtomicUsize::new(0)),
             paused: AtomicBool::new(false),

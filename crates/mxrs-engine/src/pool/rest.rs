@@ -1,13 +1,11 @@
 //! Bringing a pool's workers to rest for a fork, and what follows.
 
 use super::Pool;
+use crate::busy::PATIENCE;
 use mxrs_sync::atomic::Ordering;
 use mxrs_sync::{Condvar, RankedGuard};
 use std::cell::Cell;
-use std::time::{Duration, Instant};
-
-/// How long a fork waits for a task to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+use std::time::Instant;
 
 #[cfg(not(loom))]
 fn wait<'a>(resting: RankedGuard<'a, usize>, settled: &Condvar) -> RankedGuard<'a, usize> {

@@ -19,6 +19,9 @@ pub(super) fn steal(stealer: &Stealer<RawTask>) -> Option<RawTask> {
     }
 }
 
+/// Tasks a worker takes out of the backlog at once, besides the one it runs.
+const SHARE: usize = 15;
+
 impl Pool {
     pub(super) fn serve(&self, index: usize, runner: &(dyn Fn(Task, usize) -> Option<Task> + Send + Sync)) {
         let _inside = Inside::enter(self.engine);
@@ -98,22 +101,28 @@ impl Pool {
             // SAFETY: taken out of the deque, which owned it.
             return Some(unsafe { Task::from_raw(op) });
         }
-        self.inbox.take(&mut local.list);
-        if let Some(first) = local.list.pop() {
-            let mut rest = 0;
-            while let Some(task) = local.list.pop() {
+        let mut backlog = self.backlog.lock();
+        self.inbox.take(&mut backlog);
+        if let Some(first) = backlog.pop() {
+            let mut taken = 0;
+            while taken < SHARE
+                && let Some(task) = backlog.pop()
+            {
                 deque.push(RawTask(task.into_raw()));
-                rest += 1;
+                taken += 1;
             }
-            if rest > 0 {
-                // They were in nobody's sight for a moment: a worker that fell asleep in it has to look again.
+            let more = taken > 0 || !backlog.is_empty();
+            drop(backlog);
+            if more {
+                // They were in nobody's sight for a moment: workers that fell asleep in it have to look again.
                 mxrs_sync::atomic::fence(Ordering::SeqCst);
-                for _ in 0..rest.min(self.sleepers.load(Ordering::Relaxed)) {
-                    self.wake_one();
+                if self.sleepers.load(Ordering::Relaxed) > 0 {
+                    self.wake_all();
                 }
             }
             return Some(first);
         }
+        drop(backlog);
         let seats = self.stealers.len();
         let others = (1..seats).map(|step| &self.stealers[(index + step) % seats]);
         // SAFETY: as above.
