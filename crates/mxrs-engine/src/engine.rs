@@ -69,6 +69,8 @@ impl Inner {
 /// All pools, each made at first use.
 pub(crate) struct Pools {
     engine: u32,
+    /// Of the engine's first process.
+    born_in: u64,
     cpu: [OnceLock<Arc<Pool>>; FAST_IDS],
     cpu_priority: OnceLock<Arc<Pool>>,
     global: OnceLock<Arc<Pool>>,
@@ -81,15 +83,25 @@ impl Pools {
     fn new(engine: u32) -> Self {
         let more = RankedMutex::new(Rank::Leaf, BTreeMap::new());
         let (cpu, cpu_priority) = Default::default();
-        Self { engine, cpu, cpu_priority, global: OnceLock::new(), copy: OnceLock::new(), more }
+        Self {
+            engine,
+            born_in: fork::generation(),
+            cpu,
+            cpu_priority,
+            global: OnceLock::new(),
+            copy: OnceLock::new(),
+            more,
+        }
     }
 
     /// Lends a pool, made now if this is its first use. No lock, but for CPU ids from `FAST_IDS` up.
     #[inline]
     pub(crate) fn with<R>(&self, id: PoolId, config: &EngineConfig, f: impl FnOnce(&Arc<Pool>) -> R) -> R {
         let engine = self.engine;
+        let in_child = || fork::generation() != self.born_in;
+        let cpu_workers = || if in_child() { config.child_workers.get() } else { config.cpu_workers.get() };
         let make = || match id {
-            PoolId::Cpu(_) => Pool::new(engine, id, config.cpu_workers.get(), config.child_workers.get(), Order::Fifo),
+            PoolId::Cpu(_) => Pool::new(engine, id, cpu_workers(), config.child_workers.get(), Order::Fifo),
             PoolId::CpuPriority => Pool::new(engine, id, config.cpu_priority_workers.get(), 1, Order::Priority),
             PoolId::Global => Pool::new(engine, id, GLOBAL_WORKERS, 1, Order::Fifo),
             PoolId::Copy => Pool::new(engine, id, 1, 1, Order::Fifo),

@@ -11,7 +11,6 @@
 //! in the child it never ends, nor does work that a [`crate::TaskBuilder::push_async`] body had started.
 
 use crate::busy;
-use crate::config::EngineKind;
 use crate::engine::Inner;
 use crate::pool::PoolId;
 use mxrs_sync::Rank;
@@ -68,7 +67,7 @@ impl ForkGuard for Hook {
 }
 
 impl Inner {
-    /// Starts, in a forked child, the workers that queued tasks wait for.
+    /// Starts, in a forked child, the workers that its parent had.
     #[inline]
     pub(crate) fn notice_fork(self: &Arc<Self>) -> Result<()> {
         if fork::generation() == self.generation.load(Ordering::Relaxed) {
@@ -80,8 +79,8 @@ impl Inner {
     #[cold]
     fn revive(self: &Arc<Self>) -> Result<()> {
         for pool in self.pools.all() {
-            let is_eager = pool.id() == PoolId::CpuPriority && self.config.kind == EngineKind::ThreadedPerDevice;
-            if !self.is_stopped() && (is_eager || pool.has_tasks()) {
+            // All of them: what one runs may set a task of another free.
+            if pool.has_lost_workers() {
                 pool.start(&|| self.runner(pool.id()))?;
             }
         }

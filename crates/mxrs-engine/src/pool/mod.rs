@@ -102,6 +102,8 @@ pub(crate) struct Pool {
     paused: AtomicBool,
     stopping: AtomicBool,
     started: AtomicBool,
+    /// The threads were there in the process that this one was forked from.
+    lost: AtomicBool,
     /// Workers that wait because of `paused`.
     park: RankedMutex<usize>,
     wake: Condvar,
@@ -168,6 +170,7 @@ impl Pool {
             paused: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             started: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
             park: RankedMutex::new(Rank::EnginePool, 0),
             wake: Condvar::new(),
             settled: Condvar::new(),

@@ -49,12 +49,18 @@ impl Pool {
         self.wake.notify_all();
     }
 
+    /// Whether a fork has left the pool without its workers.
+    pub(crate) fn has_lost_workers(&self) -> bool {
+        self.lost.load(Ordering::SeqCst) && !self.is_started()
+    }
+
     /// In a forked child: the workers are gone, what they had taken is still there. With another number of workers from
     /// now on, if one is given.
     pub(crate) fn reset(&self, workers: Option<usize>) {
         // Their handles are the parent's; joining or detaching them would concern threads that are not here.
         std::mem::take(&mut *self.threads.lock()).into_iter().for_each(std::mem::forget);
         *self.park.lock() = 0;
+        self.lost.store(self.is_started(), Ordering::SeqCst);
         for flag in [&self.paused, &self.stopping, &self.started] {
             flag.store(false, Ordering::SeqCst);
         }

@@ -130,7 +130,7 @@ impl Pool {
     }
 
     /// Whether a task is queued where other threads can see it.
-    pub(crate) fn has_tasks(&self) -> bool {
+    fn has_tasks(&self) -> bool {
         match &self.heap {
             Some(heap) => !heap.lock().is_empty(),
             None => !self.inbox.is_empty() || !self.urgent.is_empty() || self.stealers.iter().any(|s| !s.is_empty()),
