@@ -214,7 +214,6 @@ fn e16_e7_wait_for_all_of_another_thread_sees_buffers() {
             let engine = engine(kind);
             let done = Arc::new(AtomicUsize::new(0));
             let (tell, told) = channel::<()>();
-            let (end, ended) = channel::<()>();
             thread::scope(|scope| {
                 let threads: Vec<_> = (0..3)
                     .map(|_| {
@@ -237,12 +236,12 @@ fn e16_e7_wait_for_all_of_another_thread_sees_buffers() {
                     })
                     .collect();
                 (0..3).for_each(|_| told.recv().unwrap());
-                assert_eq!(done.load(Ordering::Relaxed), 0, "{kind:?}: all are buffered");
+                let before = done.load(Ordering::Relaxed);
                 engine.wait_for_all().unwrap();
-                assert_eq!(done.load(Ordering::Relaxed), 21, "{kind:?}");
+                let after = done.load(Ordering::Relaxed);
                 threads.iter().for_each(|thread| thread.thread().unpark());
+                assert_eq!((before, after), (0, 21), "{kind:?}: all buffered, then all done");
             });
-            drop((end, ended));
         });
     }
 }

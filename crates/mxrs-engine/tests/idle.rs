@@ -40,7 +40,7 @@ fn cost_of_silence(threads: &[std::path::PathBuf]) -> (u64, u64) {
 /// The machine may wake a thread for reasons of its own, so the best of some attempts counts.
 fn assert_silent(threads: &[std::path::PathBuf], what: &str) {
     let attempts: Vec<_> = (0..5).map(|_| cost_of_silence(threads)).collect();
-    let silent = attempts.iter().any(|cost| *cost == (0, 0));
+    let silent = attempts.contains(&(0, 0));
     assert!(silent, "{what}: (ticks, wake-ups) of {} threads in {QUIET:?}: {attempts:?}", threads.len());
 }
 

@@ -61,10 +61,3 @@ pub fn engine_threads_settling_at(expected: usize) -> usize {
         thread::sleep(Duration::from_millis(1));
     }
 }
-
-/// Resident memory of this process in bytes.
-pub fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
-}

@@ -26,6 +26,8 @@ struct Style {
     nests: f64,
     waits_inside: f64,
     plain: f64,
+    later: f64,
+    bulks: f64,
     delays: f64,
     sleeps: bool,
     next_id: usize,
@@ -55,6 +57,8 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
         nests: one_of(&mut rng, &[0.0, 0.0, 0.05, 0.2]),
         waits_inside: one_of(&mut rng, &[0.0, 0.05]),
         plain: one_of(&mut rng, &[0.3, 0.8, 1.0]),
+        later: one_of(&mut rng, &[0.0, 0.0, 0.05, 0.3]),
+        bulks: one_of(&mut rng, &[0.0, 0.0, 0.05]),
         delays: one_of(&mut rng, &[0.0, 0.1, 0.5]),
         sleeps: rng.random_bool(0.3),
         next_id: 0,
@@ -63,6 +67,10 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
     };
     let n_phases = one_of(&mut style.rng, &[1, 1, 1, 2, 3]);
     let n_threads = one_of(&mut style.rng, &[1, 1, 2, 3]);
+    if n_threads > 1 && style.bulks > 0.0 {
+        // A buffered task whose variable another thread deletes meanwhile may be refused when its push has returned.
+        style.deletes = 0.0;
+    }
     let mut phases = Vec::new();
     for _ in 0..n_phases {
         let share = n_tasks.div_ceil(n_phases * n_threads);
@@ -85,7 +93,7 @@ fn deleted(phases: &[Phase]) -> BTreeSet<usize> {
                     found.insert(*var);
                 }
                 Line::Push(task) => walk(&task.nested, found),
-                Line::Wait(_) => {}
+                Line::Wait(_) | Line::Bulk(_) => {}
             }
         }
     }
@@ -111,6 +119,9 @@ impl Style {
                 let var = self.var(&own, n_vars);
                 let wait = one_of(&mut self.rng, &[Wait::Read(var), Wait::Read(var), Wait::Write(var), Wait::All]);
                 lines.push(Line::Wait(wait));
+            }
+            if self.rng.random_bool(self.bulks) {
+                lines.push(Line::Bulk(one_of(&mut self.rng, &[0, 2, 5, 15, 100])));
             }
             let line = self.push_or_delete(&own, n_vars, 0);
             lines.push(line);
@@ -160,6 +171,12 @@ impl Style {
         if self.rng.random_bool(self.fails) {
             task.ending = one_of(&mut self.rng, &[Ending::Fails, Ending::Panics]);
         }
+        if self.rng.random_bool(self.later) {
+            task.later = true;
+            if task.ending == Ending::Fails && self.rng.random_bool(0.5) {
+                task.ending = Ending::Forgets;
+            }
+        }
         if self.rng.random_bool(self.delays) {
             task.delay = match self.rng.random_range(0..10) {
                 0..5 => Delay::Yields(self.rng.random_range(1..4)),
@@ -190,6 +207,7 @@ impl Style {
             priority: 0,
             ending: Ending::Good,
             delay: Delay::None,
+            later: false,
             waits_inside: false,
             nested: Vec::new(),
         }

@@ -39,6 +39,15 @@ impl Act<'_> {
     }
 }
 
+/// A call that uses variables: a push, a deletion or a wait.
+struct Call {
+    name: String,
+    id: Option<usize>,
+    vars: BTreeSet<usize>,
+    span: Span,
+    answer: Answer,
+}
+
 /// Something that makes failures be known.
 enum Telling {
     /// The answer of one call.
@@ -100,7 +109,7 @@ impl<'p> Judge<'p> {
                 Line::Push(task) if task.id == program.epilogue.id => (task.id, Some(&program.epilogue)),
                 Line::Push(task) => (task.id, self.task_of(task.id, &lines)),
                 Line::Delete { id, .. } => (*id, None),
-                Line::Wait(_) => continue,
+                Line::Wait(_) | Line::Bulk(_) => continue,
             };
             let note = world.note(id).clone();
             // The task that pushes it was refused or skipped.
@@ -189,15 +198,15 @@ impl<'p> Judge<'p> {
             .filter(|a| a.task.is_none())
             .flat_map(|a| a.writes.iter().map(|v| (a.id, *v, a.push)))
             .collect();
-        let mut calls: Vec<(String, Option<usize>, BTreeSet<usize>, Span, Answer)> = Vec::new();
+        let mut calls: Vec<Call> = Vec::new();
         self.program.visit(|line, _| {
             let (id, vars) = match line {
                 Line::Push(task) => (task.id, &task.only_read() | &task.written()),
                 Line::Delete { id, var } => (*id, BTreeSet::from([*var])),
-                Line::Wait(_) => return,
+                Line::Wait(_) | Line::Bulk(_) => return,
             };
             if let Some((span, answer)) = world.note(id).push.clone() {
-                calls.push((format!("t{id}"), Some(id), vars, span, answer));
+                calls.push(Call { name: format!("t{id}"), id: Some(id), vars, span, answer });
             }
         });
         for note in waits {
@@ -205,9 +214,10 @@ impl<'p> Judge<'p> {
                 Wait::Read(var) | Wait::Write(var) => BTreeSet::from([var]),
                 Wait::All => BTreeSet::new(),
             };
-            calls.push((format!("wait {:?}", note.wait), None, vars, note.span, note.answer.clone()));
+            let name = format!("wait {:?}", note.wait);
+            calls.push(Call { name, id: None, vars, span: note.span, answer: note.answer.clone() });
         }
-        for (call, own, vars, span, answer) in calls {
+        for Call { name: call, id: own, vars, span, answer } in calls {
             let of_vars = || deletions.iter().filter(|(id, var, _)| Some(*id) != own && vars.contains(var));
             let refused = is_refusal(&answer);
             if refused && !of_vars().any(|(_, _, during)| during.0 < span.1) {
@@ -226,13 +236,19 @@ impl<'p> Judge<'p> {
             || act.parent.and_then(|parent| self.acts.get(&parent)).is_some_and(|p| self.pending_or_done(p, at))
     }
 
+    /// Whether a wait for one variable may miss pushes that have returned: they may be in another thread's buffer.
+    fn hides_pushes(&self) -> bool {
+        self.program.bulks() && self.program.phases.iter().any(|phase| phase.threads.len() > 1)
+    }
+
     /// E7, and the promises of the other waits.
     fn done_when_waited_for(&mut self, waits: &[WaitNote]) {
-        let mut wrong = Vec::new();
+        let (mut wrong, hides) = (Vec::new(), self.hides_pushes());
         for note in waits.iter().filter(|note| !is_refusal(&note.answer)) {
             for act in self.acts.values() {
                 let waited_for = match note.wait {
                     Wait::All => self.pending_or_done(act, note.span.0),
+                    Wait::Read(_) | Wait::Write(_) if hides => false,
                     Wait::Read(var) => act.push.1 < note.span.0 && act.writes.contains(&var),
                     Wait::Write(var) => {
                         act.push.1 < note.span.0 && (act.writes.contains(&var) || act.reads.contains(&var))
@@ -363,8 +379,10 @@ impl<'p> Judge<'p> {
             } else {
                 Taint::from([None])
             };
-            if act.skipped() && (possible.is_empty() || property == Property::NoSkip) {
-                wrong.push(format!("E12: t{id} is skipped, though no input carries a failure: {possible:?}"));
+            if act.skipped() && property == Property::NoSkip {
+                wrong.push(format!("E15: the NoSkip t{id} is skipped"));
+            } else if act.skipped() && possible.is_empty() {
+                wrong.push(format!("E12: t{id} is skipped, though no input carries a failure"));
             }
             match (property, act.note.inherited) {
                 (Property::DeleteVar, _) => {}
@@ -406,8 +424,10 @@ impl<'p> Judge<'p> {
                 self.blame(format!("E4: variable {var} ends as {:x}, not {:x}", world.value(var), values[var]));
             }
             let n_writes = histories[var].states.len() as u64 - 1;
-            if !self.deletes(var) && world.vars[var].version() != n_writes {
-                let version = world.vars[var].version();
+            let version = world.vars[var].version();
+            // E16: the writes of one bulk count as one.
+            let allowed = if self.program.bulks() { n_writes.min(1)..=n_writes } else { n_writes..=n_writes };
+            if !self.deletes(var) && !allowed.contains(&version) {
                 self.blame(format!("E5: variable {var} is at version {version} after {n_writes} writes"));
             }
         }
@@ -454,7 +474,9 @@ impl<'p> Judge<'p> {
             let (begin, end) = note.span;
             let name = format!("wait {:?} at {:?}", note.wait, note.span);
             let carried: Taint = match note.wait {
-                Wait::Read(var) | Wait::Write(var) => histories[var].between(begin, end),
+                Wait::Read(var) | Wait::Write(var) => {
+                    histories[var].between(if self.hides_pushes() { 0 } else { begin }, end)
+                }
                 Wait::All => {
                     // Any failure so far; one that surely happened before and surely is untold rules silence out.
                     let failed = self.acts.values().filter(|act| act.failed() && act.span.1 < end);
@@ -495,7 +517,9 @@ impl<'p> Judge<'p> {
         let counters = world.engine.counters();
         let count = |f: &dyn Fn(&Act<'_>) -> bool| self.acts.values().filter(|act| f(act)).count() as u64;
         let expected = (self.acts.len() as u64, count(&|act| act.skipped()), count(&|act| act.failed()));
-        let found = (counters.pushed, counters.skipped, counters.failed);
+        // E16: a bulk is one operator to the engine.
+        let pushed = if self.program.bulks() { expected.0 } else { counters.pushed };
+        let found = (pushed, counters.skipped, counters.failed);
         if found != expected || counters.completed != counters.pushed {
             let completed = counters.completed;
             self.blame(format!("E6: (pushed, skipped, failed) = {found:?}, not {expected:?}; {completed} completed"));
@@ -509,7 +533,7 @@ fn chain(lines: &[Line], last: &mut Vec<usize>, before: &mut impl FnMut(usize, u
         let id = match line {
             Line::Push(task) => task.id,
             Line::Delete { id, .. } => *id,
-            Line::Wait(_) => continue,
+            Line::Wait(_) | Line::Bulk(_) => continue,
         };
         if !known(id) {
             continue;

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Once, mpsc};
 use std::thread;
 use std::time::Duration;
-use world::{Answer, WaitNote, World};
+use world::{Answer, World};
 
 /// Every word of `MXNET_ENGINE_TYPE`, as kind and suffix.
 pub const KINDS: [(EngineKind, bool); 6] = {
@@ -96,7 +96,18 @@ fn run(program: &Program) -> Result<Tally, String> {
     let world = World::new(engine, program.n_vars, program.n_ids());
     let mut waits = Vec::new();
     for phase in &program.phases {
-        let play = |lines: &[Line]| lines.iter().filter_map(|line| world.play(line)).collect::<Vec<WaitNote>>();
+        let play = |lines: &[Line]| {
+            let (mut notes, mut _scope) = (Vec::new(), None);
+            for line in lines {
+                if let Line::Bulk(n) = line {
+                    // The old scope ends first; a new one of 0 would only lower the number.
+                    drop(_scope.take());
+                    _scope = (*n > 0).then(|| world.engine.bulk(*n));
+                }
+                notes.extend(world.play(line));
+            }
+            notes
+        };
         if let [only] = phase.threads.as_slice() {
             waits.extend(play(only));
         } else {

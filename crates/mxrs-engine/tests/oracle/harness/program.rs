@@ -32,8 +32,13 @@ pub struct Phase {
 #[derive(Clone, Debug)]
 pub enum Line {
     Push(Task),
-    Delete { id: usize, var: usize },
+    Delete {
+        id: usize,
+        var: usize,
+    },
     Wait(Wait),
+    /// From here on the thread buffers this many tasks; 0 ends that.
+    Bulk(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +54,8 @@ pub enum Ending {
     Good,
     Fails,
     Panics,
+    /// Never says how it ended: drops the promise to do so. With [`Task::later`] only.
+    Forgets,
 }
 
 /// What a body does to the schedule.
@@ -73,6 +80,8 @@ pub struct Task {
     pub priority: i32,
     pub ending: Ending,
     pub delay: Delay,
+    /// Whether the body ends at once, or hands its end to another thread.
+    pub later: bool,
     /// Whether the body tries to wait, which must be refused.
     pub waits_inside: bool,
     /// Pushed by the body.
@@ -105,6 +114,14 @@ impl Program {
         for thread in self.phases.iter().flat_map(|phase| &phase.threads) {
             walk(thread, None, &mut f);
         }
+    }
+
+    /// Whether any thread buffers its pushes: versions count less then, and a push that has returned may still be in a
+    /// buffer.
+    pub fn bulks(&self) -> bool {
+        let mut found = false;
+        self.visit(|line, _| found |= matches!(line, Line::Bulk(_)));
+        found && self.kind != EngineKind::Naive
     }
 
     /// One more than the largest id.
@@ -196,6 +213,9 @@ fn show(f: &mut fmt::Formatter<'_>, lines: &[Line], indent: usize) -> fmt::Resul
                 if t.ending != Ending::Good {
                     write!(f, " {:?}", t.ending)?;
                 }
+                if t.later {
+                    write!(f, " later")?;
+                }
                 if t.delay != Delay::None {
                     write!(f, " {:?}", t.delay)?;
                 }
@@ -204,6 +224,7 @@ fn show(f: &mut fmt::Formatter<'_>, lines: &[Line], indent: usize) -> fmt::Resul
             }
             Line::Delete { id, var } => writeln!(f, "t{id} deletes {var}")?,
             Line::Wait(wait) => writeln!(f, "wait {wait:?}")?,
+            Line::Bulk(n) => writeln!(f, "bulk of {n}")?,
         }
     }
     Ok(())

@@ -4,10 +4,11 @@
 //! because of the engine or not at all.
 
 use super::program::{Delay, Ending, Line, Task, Wait};
-use mxrs_engine::{Engine, Property, RunContext, Var};
+use mxrs_engine::{Completion, Engine, Property, RunContext, Var};
 use mxrs_types::{Device, Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
 use std::time::Duration;
 
 /// A closed span on the program's clock.
@@ -106,6 +107,8 @@ impl World {
             Line::Push(task) => self.push(task),
             Line::Delete { id, var } => self.delete(*id, *var),
             Line::Wait(wait) => return Some(self.wait(*wait)),
+            // The thread that plays keeps the scope.
+            Line::Bulk(_) => {}
         }
         None
     }
@@ -113,15 +116,19 @@ impl World {
     pub fn push(self: &Arc<Self>, task: &Task) {
         let body = Body { world: Arc::clone(self), task: task.clone(), ran: false };
         let begin = self.now();
-        let answer = self
+        let builder = self
             .engine
             .task(format!("t{}", task.id))
             .device(Device::cpu(task.device))
             .priority(task.priority)
             .property(task.property)
             .reads(task.reads.iter().map(|v| &self.vars[*v]))
-            .writes(task.writes.iter().map(|v| &self.vars[*v]))
-            .push(move |context| body.run(context));
+            .writes(task.writes.iter().map(|v| &self.vars[*v]));
+        let answer = if task.later {
+            builder.push_async(move |context, done| body.run_on_another_thread(context, done))
+        } else {
+            builder.push(move |context| body.run(context))
+        };
         let span = (begin, self.now());
         self.note(task.id).push = Some((span, answer_of(answer)));
     }
@@ -165,11 +172,12 @@ fn answer_of(result: Result<()>) -> Answer {
     }
 }
 
-/// The task whose body failed: each injected failure carries `#id#`.
+/// The task whose body failed: each injected failure carries `#id#`; one that never said how it ended is named by the
+/// engine.
 fn failing_task(error: &Error) -> Option<usize> {
     let text = error.to_string();
-    let (_, rest) = text.split_once('#')?;
-    rest.split_once('#')?.0.parse().ok()
+    let between = |before: &str, after: &str| text.split_once(before)?.1.split_once(after)?.0.parse().ok();
+    between("#", "#").or_else(|| between("running `t", "`"))
 }
 
 /// Notes that what a deletion captured is gone.
@@ -191,22 +199,78 @@ struct Body {
     ran: bool,
 }
 
+/// What a body that has begun knows.
+struct Begun {
+    at: u64,
+    seen: Vec<u64>,
+    inherited: Option<usize>,
+    clash: bool,
+}
+
 impl Body {
     fn run(mut self, context: &RunContext) -> Result<()> {
+        let begun = self.begin(context);
+        dawdle(self.task.delay);
+        self.end(begun);
+        match self.task.ending {
+            Ending::Good => Ok(()),
+            Ending::Panics => panic!("injected #{}#", self.task.id),
+            Ending::Fails | Ending::Forgets => Err(self.error()),
+        }
+    }
+
+    /// Ends later, and says so twice, which is once too often (E6). What the body captured goes away before the task ends.
+    fn run_on_another_thread(mut self, context: &RunContext, done: Completion) {
+        let begun = self.begin(context);
+        let (world, id) = (Arc::clone(&self.world), self.task.id);
+        if self.task.ending == Ending::Panics {
+            self.end(begun);
+            drop(self);
+            panic!("injected #{id}#");
+        }
+        thread::spawn(move || {
+            dawdle(self.task.delay);
+            self.end(begun);
+            let result = match self.task.ending {
+                Ending::Good => Ok(()),
+                _ => Err(self.error()),
+            };
+            let forgets = self.task.ending == Ending::Forgets;
+            drop(self);
+            if forgets {
+                return;
+            }
+            if let Err(error) = done.complete(result) {
+                world.complain(format!("E6: t{id} cannot complete: {error}"));
+            }
+            if done.complete(Ok(())).is_ok() {
+                world.complain(format!("E6: t{id} completes twice"));
+            }
+        });
+    }
+
+    fn error(&self) -> Error {
+        Error::invalid("body", format!("#{}#", self.task.id), "no injected failure")
+    }
+
+    fn begin(&mut self, context: &RunContext) -> Begun {
         self.ran = true;
         let (world, task) = (&self.world, &self.task);
-        let (reads, writes) = (task.only_read(), task.written());
-        let begin = world.now();
+        let at = world.now();
         let mut clash = false;
-        for var in &writes {
+        for var in &task.written() {
             clash |= world.inside[*var].swap(-1000, Ordering::Relaxed) != 0;
         }
-        for var in &reads {
+        for var in &task.only_read() {
             clash |= world.inside[*var].fetch_add(1, Ordering::Relaxed) < 0;
         }
-        let seen: Vec<u64> = reads.iter().chain(&writes).map(|var| world.value(*var)).collect();
+        let seen = task.only_read().iter().chain(&task.written()).map(|var| world.value(*var)).collect();
         if context.device() != Device::cpu(task.device) {
             world.complain(format!("t{} runs for {}", task.id, context.device()));
+        }
+        let inherited = context.inherited_error().map(|error| failing_task(error).unwrap_or(usize::MAX));
+        if inherited.is_some() && task.property != Property::NoSkip {
+            world.complain(format!("t{} is no NoSkip and sees the failure of t{inherited:?}", task.id));
         }
         if task.waits_inside {
             self.try_to_wait();
@@ -214,38 +278,30 @@ impl Body {
         for line in &task.nested {
             world.play(line);
         }
-        dawdle(task.delay);
+        Begun { at, seen, inherited, clash }
+    }
+
+    fn end(&self, begun: Begun) {
+        let (world, task) = (&self.world, &self.task);
+        let Begun { at, seen, inherited, mut clash } = begun;
         if task.ending == Ending::Good {
-            for var in &writes {
+            for var in &task.written() {
                 world.values[*var].store(mix(task.id, *var, &seen), Ordering::Relaxed);
             }
         }
-        for var in &reads {
+        for var in &task.only_read() {
             clash |= world.inside[*var].fetch_sub(1, Ordering::Relaxed) < 1;
         }
-        for var in &writes {
+        for var in &task.written() {
             clash |= world.inside[*var].swap(0, Ordering::Relaxed) != -1000;
         }
         if clash {
             world.complain(format!("E3: t{} shares a variable with another running task", task.id));
         }
-        let inherited = context.inherited_error().map(|error| failing_task(error).unwrap_or(usize::MAX));
-        if inherited.is_some() && task.property != Property::NoSkip {
-            world.complain(format!("t{} is no NoSkip and sees the failure of t{inherited:?}", task.id));
-        }
-        let end = world.now();
-        {
-            let mut note = world.note(task.id);
-            note.runs += 1;
-            note.span = Some((begin, end));
-            note.seen = seen;
-            note.inherited = inherited;
-        }
-        match task.ending {
-            Ending::Good => Ok(()),
-            Ending::Fails => Err(Error::invalid("body", format!("#{}#", task.id), "no injected failure")),
-            Ending::Panics => panic!("injected #{}#", task.id),
-        }
+        let span = Some((at, world.now()));
+        let mut note = world.note(task.id);
+        note.runs += 1;
+        (note.span, note.seen, note.inherited) = (span, seen, inherited);
     }
 
     fn try_to_wait(&self) {
@@ -276,8 +332,8 @@ impl Drop for Body {
 fn dawdle(delay: Delay) {
     match delay {
         Delay::None => {}
-        Delay::Yields(n) => (0..n).for_each(|_| std::thread::yield_now()),
+        Delay::Yields(n) => (0..n).for_each(|_| thread::yield_now()),
         Delay::Spins(n) => (0..n).for_each(|_| std::hint::spin_loop()),
-        Delay::Sleeps(micros) => std::thread::sleep(Duration::from_micros(micros)),
+        Delay::Sleeps(micros) => thread::sleep(Duration::from_micros(micros)),
     }
 }
