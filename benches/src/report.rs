@@ -104,8 +104,8 @@ impl Section {
         table.set_header(self.columns.iter().map(|(_, heading)| *heading));
         for row in &self.rows {
             table.add_row(row.iter().map(|cell| {
-                let alignment =
-                    if matches!(cell, Cell::Number(..)) { CellAlignment::Right } else { CellAlignment::Left };
+                let is_number = matches!(cell, Cell::Number(..) | Cell::Spread(..));
+                let alignment = if is_number { CellAlignment::Right } else { CellAlignment::Left };
                 comfy_table::Cell::new(cell.shown()).set_alignment(alignment)
             }));
         }

@@ -15,9 +15,11 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// `seconds` in equal shares for `n_cases`; at least three rounds each.
+    /// `seconds` in equal shares for `n_cases`; at least three rounds each, or one if there is less than a second in all,
+    /// which is for trying whether things work.
     pub fn share(seconds: f64, n_cases: usize) -> Self {
-        Self { time: Duration::from_secs_f64(seconds.max(0.0) / n_cases.max(1) as f64), min_rounds: 3 }
+        let min_rounds = if seconds < 1.0 { 1 } else { 3 };
+        Self { time: Duration::from_secs_f64(seconds.max(0.0) / n_cases.max(1) as f64), min_rounds }
     }
 }
 

@@ -137,10 +137,11 @@ fn report(args: &Args) -> Result<(Report, Format)> {
     Ok((Report { title, machine: Machine::this(), peers: status, sections, notes: notes(args) }, args.format))
 }
 
-/// Ours first; MXNet last and only if it is there.
-fn contestants(args: &Args) -> Result<(Vec<Box<dyn Peer>>, Vec<PeerStatus>)> {
-    let mut peers: Vec<Box<dyn Peer>> =
-        vec![Box::new(Ours::new()?), Box::new(Rayon::new(2)?), Box::new(StaticGraph::new(2))];
+/// Who takes part: ours first; MXNet last and only if it is there.
+type Peers = Vec<Box<dyn Peer>>;
+
+fn contestants(args: &Args) -> Result<(Peers, Vec<PeerStatus>)> {
+    let mut peers: Peers = vec![Box::new(Ours::new()?), Box::new(Rayon::new(2)?), Box::new(StaticGraph::new(2))];
     let status = match &args.mxnet {
         None => PeerStatus {
             name: "MXNet".into(),

@@ -15,6 +15,8 @@ use std::process::{Command, ExitCode};
 /// Sizes of the single warm call, in bytes: the two of the threads, and a large one.
 const SIZES: [usize; 2] = [16 << 10, 48 << 10];
 const LARGE: usize = 1 << 20;
+/// Training steps of a trace that are timed: heaps that go to the system for every block take long.
+const TIMED_STEPS: usize = 5;
 
 /// Compares memory pools: time per call, and memory held over memory live.
 #[derive(Parser)]
@@ -86,7 +88,8 @@ fn report(args: &Args) -> Result<Report> {
         progress.case_done();
         progress.case(&format!("{word}: time"));
         let measured = {
-            let mut turns = present.iter().map(|choice| replays(*choice, &trace)).collect::<Result<Vec<_>>>()?;
+            let timed = replay::trace(word, args.iterations.min(TIMED_STEPS))?;
+            let mut turns = present.iter().map(|choice| replays(*choice, &timed)).collect::<Result<Vec<_>>>()?;
             interleave(&mut turns, budget, &progress)?
         };
         let live = trace.peak_live();
@@ -140,9 +143,11 @@ fn ratio_to_first(present: &[Choice], measured: &[Vec<f64>], times: &[f64]) -> C
 fn general_notes(args: &Args) -> Vec<String> {
     let threads = if args.pin { "pinned" } else { "not pinned" };
     vec![
-        "Time: warm replays in one process, heaps in turn. Large blocks of glibc, and all of Unpooled, go to the system and \
-         come back as fresh pages at every call; what those cost when they are first touched is not in it."
-            .into(),
+        format!(
+            "Time: warm replays of the first {TIMED_STEPS} steps in one process, heaps in turn. Large blocks of glibc, and \
+             all of Unpooled, go to the system and come back as fresh pages at every call; what those cost when they are \
+             first touched is not in it."
+        ),
         "Held: the first replay in a process of its own, by the heap's own account: the pools' peak of reserved bytes; \
          glibc's mallinfo2 (arena + hblkhd) after each allocation; mimalloc's peak of committed bytes."
             .into(),

@@ -15,7 +15,7 @@ pub trait Heap: Sync {
     /// There is no room.
     fn allocate(&self, bytes: usize) -> Result<Self::Block>;
 
-    /// Bytes held from the system now, by the heap's own account, and the most so far where it keeps that.
+    /// Bytes held from the system, by the heap's own account.
     fn held(&self) -> Held;
 }
 
@@ -24,8 +24,8 @@ pub trait Heap: Sync {
 pub struct Held {
     /// Now.
     pub now: u64,
-    /// The most so far; 0 where it is not kept.
-    pub peak: u64,
+    /// The most so far, where the heap keeps that.
+    pub peak: Option<u64>,
 }
 
 /// Which heap, by its word on the command line.
@@ -101,7 +101,7 @@ impl Heap for Pool {
 
     fn held(&self) -> Held {
         let stats = self.0.stats(Device::cpu(0));
-        Held { now: stats.reserved, peak: stats.peak_reserved }
+        Held { now: stats.reserved, peak: Some(stats.peak_reserved) }
     }
 }
 
@@ -135,7 +135,7 @@ impl Heap for Glibc {
     fn held(&self) -> Held {
         // SAFETY: no arguments; it answers plain numbers.
         let info = unsafe { libc::mallinfo2() };
-        Held { now: (info.arena + info.hblkhd) as u64, peak: 0 }
+        Held { now: (info.arena + info.hblkhd) as u64, peak: None }
     }
 
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
@@ -199,7 +199,7 @@ mod mimalloc {
             unsafe {
                 mi_process_info(nowhere(), nowhere(), nowhere(), nowhere(), nowhere(), &mut now, &mut peak, nowhere());
             }
-            Held { now: now as u64, peak: peak as u64 }
+            Held { now: now as u64, peak: Some(peak as u64) }
         }
     }
 }
@@ -214,7 +214,7 @@ mod tests {
         let blocks: Vec<_> = (0..4).map(|_| heap.allocate(3 << 20).unwrap()).collect();
         let held = heap.held();
         assert!(held.now - before >= 12 << 20, "{held:?}, before {before}");
-        assert!(held.peak == 0 || held.peak >= held.now, "{held:?}");
+        assert!(held.peak.is_none_or(|peak| peak >= held.now), "{held:?}");
         drop(blocks);
     }
 

@@ -1,7 +1,6 @@
 //! A trace through a heap: how long its calls take, and how much the heap holds at its largest.
 
 use super::Heap;
-use super::heap::Held;
 use crate::traces::{Event, Trace, resnet50_training, variable_length_recurrent};
 use anyhow::{Result, bail};
 use std::time::Instant;
@@ -58,13 +57,14 @@ pub fn most_held<H: Heap>(heap: &H, trace: &Trace) -> Result<u64> {
         match *event {
             Event::Alloc { id, bytes } => {
                 table.0[id] = Some(heap.allocate(bytes)?);
-                let Held { now, peak } = heap.held();
-                most = most.max(now).max(peak);
+                if before.peak.is_none() {
+                    most = most.max(heap.held().now);
+                }
             }
             Event::Free { id } => table.0[id] = None,
         }
     }
-    Ok(most.saturating_sub(before.now))
+    Ok(heap.held().peak.unwrap_or(most).saturating_sub(before.now))
 }
 
 #[cfg(test)]

@@ -71,12 +71,12 @@ mod tests {
             *n_runs += 1;
             // A slow start must not be seen in the answer.
             if *n_runs <= WARM_UP {
-                std::thread::sleep(Duration::from_millis(2));
+                std::thread::sleep(Duration::from_millis(10));
             }
         });
         assert_eq!(*n_runs.lock().unwrap(), WARM_UP + 5);
         assert!(answer.median_ns > 0.0 && answer.median_ns <= answer.p90_ns, "{answer:?}");
-        assert!(answer.median_ns < 2e6, "{answer:?}");
+        assert!(answer.median_ns < 10e6, "{answer:?}");
     }
 
     #[test]

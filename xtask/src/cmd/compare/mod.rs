@@ -24,7 +24,7 @@ pub struct Args {
 enum What {
     /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
     Engine(engine::Args),
-    /// Memory pools: ours, glibc's malloc and mimalloc on recorded traces, and the single warm call
+    /// Memory pools: ours, glibc's malloc and mimalloc on traces of training, and the single warm call
     Storage(storage::Args),
     /// Thread teams: ours, OpenMP (libgomp) and rayon on loops of 5, 20 and 100 µs
     Team(team::Args),
