@@ -11,6 +11,7 @@ use crate::pool::{Order, Pool, PoolId};
 use crate::task::TaskBuilder;
 use crate::var::Var;
 use crate::wait::{Idle, WaitedFor};
+use crate::watch::{self, Watch};
 use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use mxrs_sync::{Rank, RankedMutex, fork};
 use mxrs_types::{Device, DeviceEvent, Result};
@@ -51,6 +52,7 @@ pub(crate) struct Inner {
     pub(crate) pools: Pools,
     pub(crate) gpus: Gpus,
     pub(crate) buffers: Buffers,
+    pub(crate) watch: Option<Watch>,
     pub(crate) lifecycle: RankedMutex<()>,
     pub(crate) stopped: AtomicBool,
     pub(crate) waited_for: WaitedFor,
@@ -161,8 +163,10 @@ impl EngineBuilder {
             tracing::info!(target: "mxrs_engine", "MXNet start using engine: {}{suffix}", config.kind.word());
         }
         let id = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let stall_after = config.stall_after;
         let inner = Arc::new(Inner {
             id,
+            watch: stall_after.map(|_| Watch::new()),
             config,
             tally: Tally::default(),
             failures: Failures::new(),
@@ -176,6 +180,9 @@ impl EngineBuilder {
             born_in: fork::generation(),
             generation: AtomicU64::new(fork::generation()),
         });
+        if let Some(after) = stall_after {
+            watch::start(&inner, after)?;
+        }
         let engine = Engine(Arc::new(Handle::new(inner)));
         engine.0.start_eager_pools()?;
         Ok(engine)

@@ -58,6 +58,7 @@ mod streams;
 mod task;
 pub mod var;
 mod wait;
+mod watch;
 
 pub use bulk::BulkScope;
 pub use completion::Completion;

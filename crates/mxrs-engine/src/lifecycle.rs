@@ -89,7 +89,19 @@ impl Drop for Handle {
 }
 
 fn end(inner: &Arc<Inner>) {
-    drain_and_join(inner);
+    match inner.config.exit_timeout {
+        None => drain_and_join(inner),
+        Some(limit) => {
+            inner.flush_all();
+            if inner.sleep_until_idle_or(limit) {
+                drain_and_join(inner);
+            } else {
+                let left = inner.tally.pushed.load(Ordering::SeqCst) - inner.tally.completed.load(Ordering::SeqCst);
+                let seconds = limit.as_secs_f64();
+                tracing::error!(target: "mxrs_engine", "{left} tasks are left behind: they did not end in {seconds} s");
+            }
+        }
+    }
     for error in inner.failures.drain_live() {
         tracing::error!(target: "mxrs_engine", "failure nobody waited for: {error}");
     }

@@ -59,6 +59,7 @@ impl Inner {
         normalise(&mut uses);
         self.notice_fork()?;
         let dispatch = self.choose(device, property)?;
+        let name = if self.config.backtrace { name.traced() } else { name };
         let mut task = Task::new(name, &uses, device, priority, property, dispatch, body);
         if !self.buffers.are_idle() {
             match self.collect(task)? {
@@ -257,9 +258,13 @@ impl Inner {
         if task.starts_only() {
             return self.start_body(task, context);
         }
+        let watched = self.watch.as_ref().map(|watch| (watch, watch.begin(&task)));
         let mut result = self.run_body(&task, &context);
         if let Some(streams) = context.streams() {
             result = self.end_on_device(&task, streams, result);
+        }
+        if let Some((watch, number)) = watched {
+            watch.end(number);
         }
         match result {
             Ok(()) => (Outcome::Done(inherited), Some(task)),
@@ -296,6 +301,10 @@ impl Inner {
     /// Keeps an error for whoever asks.
     #[cold]
     pub(crate) fn keep_failure(&self, error: Error, task: &Task) -> Arc<Failure> {
+        let error = match task.name.pushed_at() {
+            Some(place) => error.context(format!("pushed at\n{place}")),
+            None => error,
+        };
         let failure = Failure::new(error, task.name.as_str(), task.device, self.config.sticky_errors);
         self.failures.add(Arc::clone(&failure));
         failure

@@ -11,6 +11,7 @@ use mxrs_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use mxrs_sync::{Condvar, Rank, RankedMutex};
 use mxrs_types::{Error, ErrorKind, Result};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Threads that sleep until nothing is pending.
 pub(crate) struct Idle {
@@ -46,6 +47,32 @@ impl Idle {
         }
         drop(lock);
         self.waiters.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(loom))]
+impl Idle {
+    /// As [`Idle::sleep_until`] but for at most `limit`; false when the time ran out.
+    pub(crate) fn sleep_until_or(&self, limit: Duration, done: impl Fn() -> bool) -> bool {
+        let until = Instant::now() + limit;
+        self.waiters.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let mut lock = self.lock.lock();
+        while !done() && Instant::now() < until {
+            lock = lock.wait_for(&self.wake, until - Instant::now());
+        }
+        drop(lock);
+        self.waiters.fetch_sub(1, Ordering::Relaxed);
+        done()
+    }
+}
+
+#[cfg(loom)]
+impl Idle {
+    /// Loom knows no time.
+    pub(crate) fn sleep_until_or(&self, _: Duration, done: impl Fn() -> bool) -> bool {
+        self.sleep_until(done);
+        true
     }
 }
 
@@ -86,6 +113,11 @@ impl Engine {
 impl Inner {
     pub(crate) fn sleep_until_idle(&self) {
         self.idle.sleep_until(|| self.tally.is_idle());
+    }
+
+    /// As [`Inner::sleep_until_idle`] but for at most `limit`; false when the time ran out.
+    pub(crate) fn sleep_until_idle_or(&self, limit: Duration) -> bool {
+        self.idle.sleep_until_or(limit, || self.tally.is_idle())
     }
 
     fn wait(self: &Arc<Self>, var: &Var, wait_for: WaitFor, what: &str) -> Result<()> {

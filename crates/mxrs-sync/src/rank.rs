@@ -17,6 +17,8 @@ pub enum Rank {
     EngineBulks = 12,
     /// One buffer of collected tasks.
     EngineBulk = 14,
+    /// The tasks that run now, where someone watches for stalls.
+    EngineWatch = 16,
     /// State of one engine variable; several at once in ascending address.
     EngineVar = 20,
     /// Failures nobody has been told about yet.

@@ -1,5 +1,6 @@
 //! What a task says about itself: its property and its name.
 
+use std::backtrace::Backtrace;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -30,20 +31,38 @@ pub enum Property {
 }
 
 /// Name of a task in messages: a literal, an owned string or a shared one.
-#[derive(Clone, PartialEq, Eq)]
-pub enum OpName {
-    /// A literal or an owned string.
+#[derive(Clone)]
+pub struct OpName(Name);
+
+#[derive(Clone)]
+enum Name {
     Text(Cow<'static, str>),
-    /// A string held elsewhere too; cloning the name does not copy it.
     Shared(Arc<str>),
+    /// With the place where the task was pushed.
+    Traced(Arc<(OpName, Backtrace)>),
 }
 
 impl OpName {
     /// The text.
     pub fn as_str(&self) -> &str {
-        match self {
-            Self::Text(text) => text,
-            Self::Shared(text) => text,
+        match &self.0 {
+            Name::Text(text) => text,
+            Name::Shared(text) => text,
+            Name::Traced(traced) => traced.0.as_str(),
+        }
+    }
+
+    /// The same name, which remembers where it was called.
+    #[cold]
+    pub(crate) fn traced(self) -> Self {
+        Self(Name::Traced(Arc::new((self, Backtrace::force_capture()))))
+    }
+
+    /// Where the task was pushed, if the name remembers.
+    pub(crate) fn pushed_at(&self) -> Option<&Backtrace> {
+        match &self.0 {
+            Name::Traced(traced) => Some(&traced.1),
+            _ => None,
         }
     }
 }
@@ -62,18 +81,18 @@ impl fmt::Debug for OpName {
 
 impl From<&'static str> for OpName {
     fn from(text: &'static str) -> Self {
-        Self::Text(Cow::Borrowed(text))
+        Self(Name::Text(Cow::Borrowed(text)))
     }
 }
 
 impl From<String> for OpName {
     fn from(text: String) -> Self {
-        Self::Text(Cow::Owned(text))
+        Self(Name::Text(Cow::Owned(text)))
     }
 }
 
 impl From<Arc<str>> for OpName {
     fn from(text: Arc<str>) -> Self {
-        Self::Shared(text)
+        Self(Name::Shared(text))
     }
 }

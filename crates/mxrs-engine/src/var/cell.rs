@@ -143,6 +143,29 @@ impl VarCell {
         f(&mut self.lock().rare.get_or_insert_default().events)
     }
 
+    /// Names of the tasks that wait for the variable, and of threads.
+    pub(crate) fn waiting_names(&self) -> Vec<String> {
+        let state = self.lock();
+        let mut names = Vec::new();
+        let mut note = |access: *const Access| {
+            // SAFETY: a queued task belongs to nobody and stays where it is, under the lock.
+            names.push(task_of(access).map_or("a thread".into(), |op| unsafe { op.as_ref() }.name.to_string()));
+        };
+        if !state.claim.is_null() {
+            note(state.claim);
+        }
+        let mut at = state.last;
+        while !at.is_null() {
+            // SAFETY: as above; the last leads to the first.
+            at = unsafe { (*at).next.get() };
+            note(at);
+            if at == state.last {
+                break;
+            }
+        }
+        names
+    }
+
     /// `readers`, whether there is a writer, length of the queue.
     #[cfg(all(test, not(loom)))]
     pub(super) fn look(&self) -> (i32, bool, usize) {

@@ -1,0 +1,125 @@
+//! Saying what an engine waits for when nothing ends any more.
+//!
+//! Costs a lock per task, so it is there only with [`crate::EngineConfig::stall_after`].
+
+use crate::engine::Inner;
+use crate::op::Task;
+use crate::var::VarCell;
+use mxrs_sync::atomic::{AtomicU64, Ordering};
+use mxrs_sync::{Rank, RankedMutex, thread};
+use mxrs_types::{Device, Error, ErrorKind, Result};
+use std::fmt::Write as _;
+use std::ptr::NonNull;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+/// Tasks and waiting tasks named in a report; more are only counted.
+const NAMED: usize = 8;
+
+/// The tasks that run now.
+pub(crate) struct Watch {
+    running: RankedMutex<Vec<Running>>,
+    next: AtomicU64,
+}
+
+struct Running {
+    number: u64,
+    name: String,
+    device: Device,
+    since: Instant,
+    /// Those it writes; it keeps them as long as it is listed here.
+    vars: Vec<NonNull<VarCell>>,
+}
+
+// SAFETY: the variables are shared cells, used through their locks.
+unsafe impl Send for Running {}
+
+impl Watch {
+    pub(crate) fn new() -> Self {
+        Self { running: RankedMutex::new(Rank::EngineWatch, Vec::new()), next: AtomicU64::new(0) }
+    }
+
+    /// Notes that a task begins; answers what [`Watch::end`] wants.
+    pub(crate) fn begin(&self, task: &Task) -> u64 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let vars = task.accesses().iter().filter(|a| a.write).map(|a| a.var_ptr()).collect();
+        let (name, device) = (task.name.as_str().to_owned(), task.device);
+        self.running.lock().push(Running { number, name, device, since: Instant::now(), vars });
+        number
+    }
+
+    /// Notes that it has ended.
+    pub(crate) fn end(&self, number: u64) {
+        let mut running = self.running.lock();
+        if let Some(at) = running.iter().position(|r| r.number == number) {
+            running.swap_remove(at);
+        }
+    }
+
+    /// What runs, for how long, and what waits for it.
+    fn report(&self) -> String {
+        let running = self.running.lock();
+        let mut text = String::new();
+        for Running { name, device, since, vars, .. } in running.iter().take(NAMED) {
+            let age = since.elapsed().as_secs_f64();
+            let _ = write!(text, "\n  `{name}` has been running on {device} for {age:.1} s");
+            for var in vars.iter().take(NAMED) {
+                // SAFETY: the task is listed, so it has not ended and keeps the variable.
+                let var = unsafe { var.as_ref() };
+                let waiting = var.waiting_names();
+                let named: Vec<String> = waiting.iter().take(NAMED).map(|n| format!("`{n}`")).collect();
+                let more = waiting.len().saturating_sub(NAMED);
+                let _ = write!(text, "\n    it writes variable {}", var.id());
+                if !named.is_empty() {
+                    let _ = write!(text, ", for which wait: {}", named.join(", "));
+                }
+                if more > 0 {
+                    let _ = write!(text, " and {more} more");
+                }
+            }
+        }
+        match running.len() {
+            0 => text.push_str(
+                "\n  nothing runs: a task whose work was started has not been completed, or a worker is gone",
+            ),
+            n if n > NAMED => {
+                let _ = write!(text, "\n  and {} more", n - NAMED);
+            }
+            _ => {}
+        }
+        text
+    }
+}
+
+/// Starts the thread that looks after an engine until it is gone.
+///
+/// # Errors
+/// The system refuses the thread.
+pub(crate) fn start(engine: &Arc<Inner>, after: Duration) -> Result<()> {
+    let engine = Arc::downgrade(engine);
+    let look = move || look(&engine, after);
+    let spawned = thread::Builder::new().name("mxrs-engine-watch".into()).spawn(look);
+    spawned.map(drop).map_err(|e| {
+        let message = format!("cannot start the thread that watches for stalls: {e}");
+        Error::new(ErrorKind::Io { path: None, message, kind: e.kind() })
+    })
+}
+
+fn look(engine: &Weak<Inner>, after: Duration) {
+    let step = (after / 4).clamp(Duration::from_millis(1), Duration::from_secs(1));
+    let (mut seen, mut since) = (0, Instant::now());
+    loop {
+        std::thread::sleep(step);
+        let Some(engine) = engine.upgrade() else { return };
+        let completed = engine.tally.completed.load(Ordering::SeqCst);
+        let pending = engine.tally.pushed.load(Ordering::SeqCst) - completed;
+        if completed != seen || pending == 0 {
+            (seen, since) = (completed, Instant::now());
+        } else if since.elapsed() >= after {
+            let report = engine.watch.as_ref().map(Watch::report).unwrap_or_default();
+            let seconds = since.elapsed().as_secs_f64();
+            tracing::warn!(target: "mxrs_engine", "no task has ended for {seconds:.1} s, {pending} are pending{report}");
+            since = Instant::now();
+        }
+    }
+}

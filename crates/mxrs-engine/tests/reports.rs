@@ -1,0 +1,111 @@
+//! What an engine says of failures and stalls: sticky errors, places of pushes, the watch, the bounded end.
+#![cfg(not(loom))]
+
+use mxrs_engine::{Engine, EngineConfig};
+use mxrs_types::Error;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Collects what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+
+    /// Waits until something is logged.
+    fn await_text(&self, wanted: &str) -> String {
+        let until = Instant::now() + Duration::from_secs(20);
+        while !self.text().contains(wanted) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.text()
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+fn failing(engine: &Engine, var: &mxrs_engine::Var) {
+    engine.task("bad").write(var).push(|_| Err(Error::invalid("x", "1", "2"))).unwrap();
+}
+
+/// E12, E13: without the setting a failure is told once; with it every reader is told, until a write succeeds.
+#[test]
+fn e13_sticky_errors_are_told_until_rewritten() {
+    for sticky in [false, true] {
+        let engine = Engine::new(EngineConfig { sticky_errors: sticky, ..EngineConfig::default() }).unwrap();
+        let (x, y) = (engine.new_var(), engine.new_var());
+        failing(&engine, &x);
+        assert!(engine.wait_to_read(&x).is_err());
+        assert_eq!(engine.wait_to_read(&x).is_err(), sticky);
+        engine.task("copy").read(&x).write(&y).push(|_| Ok(())).unwrap();
+        assert_eq!(engine.wait_to_read(&y).is_err(), sticky, "what is computed from it is no better");
+        engine.task("rewrite").write(&x).push(|_| Ok(())).unwrap();
+        engine.wait_to_read(&x).unwrap();
+        engine.task("copy").read(&x).write(&y).push(|_| Ok(())).unwrap();
+        engine.wait_to_read(&y).unwrap();
+    }
+}
+
+#[test]
+fn errors_say_where_their_task_was_pushed() {
+    for backtrace in [false, true] {
+        let engine = Engine::new(EngineConfig { backtrace, ..EngineConfig::default() }).unwrap();
+        let x = engine.new_var();
+        failing(&engine, &x);
+        let text = engine.wait_to_read(&x).unwrap_err().to_string();
+        assert_eq!(text.contains("failing"), backtrace, "{text}");
+        assert!(text.contains("running `bad` on cpu(0)"), "{text}");
+    }
+}
+
+#[test]
+fn a_stalled_engine_says_what_it_waits_for_and_its_end_does_not_wait_for_ever() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).finish();
+    tracing::subscriber::set_global_default(subscriber).unwrap();
+    let limit = Duration::from_millis(100);
+    let config = EngineConfig { stall_after: Some(limit), exit_timeout: Some(limit), ..EngineConfig::default() };
+    let engine = Engine::new(config).unwrap();
+    let x = engine.new_var();
+    let (open, closed) = mpsc::channel::<()>();
+    let stuck = move |_: &mxrs_engine::RunContext| {
+        let _ = closed.recv();
+        Ok(())
+    };
+    engine.task("stuck").write(&x).push(stuck).unwrap();
+    for name in ["second", "third"] {
+        engine.task(name).read(&x).push(|_| Ok(())).unwrap();
+    }
+    let text = log.await_text("`stuck` has been running on cpu(0)");
+    assert!(text.contains("`stuck` has been running"), "{text}");
+    assert!(text.contains("3 are pending"), "{text}");
+    assert!(text.contains("for which wait: `second`, `third`"), "{text}");
+
+    let begin = Instant::now();
+    drop(engine);
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    assert!(log.text().contains("3 tasks are left behind"), "{}", log.text());
+    drop(open);
+}
