@@ -6,7 +6,7 @@ use crate::config::EngineKind;
 use crate::context::{Inside, RunContext, Worker, is_inside, is_inside_any};
 use crate::engine::Inner;
 use crate::failure::Failure;
-use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, normalise};
+use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalise};
 use crate::parker::Parker;
 use crate::pool::PoolId;
 use crate::var::{self, Freed};
@@ -61,6 +61,7 @@ impl Inner {
         let dispatch = self.choose(device, property)?;
         let name = if self.config.backtrace { name.traced() } else { name };
         let mut task = Task::new(name, &uses, device, priority, property, dispatch, body);
+        give_back_uses(uses);
         if !self.buffers.are_idle() {
             match self.collect(task)? {
                 Some(alone) => task = alone,

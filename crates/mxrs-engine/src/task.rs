@@ -3,7 +3,7 @@
 use crate::completion::Completion;
 use crate::context::RunContext;
 use crate::engine::Engine;
-use crate::op::{OpName, Property, Starts, Sync, Use, Uses};
+use crate::op::{OpName, Property, Starts, Sync, Uses, add};
 use crate::var::Var;
 use mxrs_types::{Device, Result};
 
@@ -28,26 +28,26 @@ impl<'e> TaskBuilder<'e> {
     /// The task reads what `var` stands for. A variable also written counts as written; repeats do no harm.
     #[inline]
     pub fn read(mut self, var: &'e Var) -> Self {
-        self.uses.push(Use::new(var, false));
+        add(&mut self.uses, var, false);
         self
     }
 
     /// The task changes what `var` stands for.
     #[inline]
     pub fn write(mut self, var: &'e Var) -> Self {
-        self.uses.push(Use::new(var, true));
+        add(&mut self.uses, var, true);
         self
     }
 
     /// [`TaskBuilder::read`] for each.
     pub fn reads(mut self, vars: impl IntoIterator<Item = &'e Var>) -> Self {
-        self.uses.extend(vars.into_iter().map(|var| Use::new(var, false)));
+        vars.into_iter().for_each(|var| add(&mut self.uses, var, false));
         self
     }
 
     /// [`TaskBuilder::write`] for each.
     pub fn writes(mut self, vars: impl IntoIterator<Item = &'e Var>) -> Self {
-        self.uses.extend(vars.into_iter().map(|var| Use::new(var, true)));
+        vars.into_iter().for_each(|var| add(&mut self.uses, var, true));
         self
     }
 

@@ -1,6 +1,6 @@
 //! The variables of a task: as the caller lists them, and as places in the variables' queues.
 
-use super::Op;
+use super::{Op, give_back, widen};
 use crate::failure::Failure;
 use crate::parker::Parker;
 use crate::var::{Var, VarCell};
@@ -52,6 +52,25 @@ impl<'v> Use<'v> {
     fn order(self) -> (u64, bool) {
         (VarCell::order(self.cell()), !self.write())
     }
+}
+
+std::thread_local! {
+    static SPARE: Cell<Vec<Use<'static>>> = const { Cell::new(Vec::new()) };
+}
+
+/// Adds a use. A long list lies in its thread's spare memory.
+#[inline]
+pub(crate) fn add<'v>(uses: &mut Uses<'v>, var: &'v Var, write: bool) {
+    if uses.len() == uses.inline_size() && !uses.spilled() {
+        widen(uses, 0, &SPARE);
+    }
+    uses.push(Use::new(var, write));
+}
+
+/// Gives the memory of a long list back to the thread.
+#[inline]
+pub(crate) fn give_back_uses(uses: Uses<'_>) {
+    give_back(uses, &SPARE);
 }
 
 /// Puts uses in the order of locking, each variable once, writing if any of its mentions does (E9).

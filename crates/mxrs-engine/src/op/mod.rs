@@ -8,9 +8,11 @@
 //! queues, and the thread that gives the last grant becomes the owner.
 
 mod access;
+mod spare;
 mod words;
 
-pub(crate) use access::{Access, Use, Uses, Waiter, first_failure, live_failure, normalise};
+pub(crate) use access::{Access, Use, Uses, Waiter, add, first_failure, give_back_uses, live_failure, normalise};
+pub(crate) use spare::{give_back, widen};
 pub use words::{OpName, Property};
 
 use crate::completion::Completion;

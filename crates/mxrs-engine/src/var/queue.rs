@@ -3,11 +3,12 @@
 use super::cell::{VarState, Woken};
 use super::deleted;
 use crate::failure::Failure;
-use crate::op::{Access, Dispatch, Op, Task, accesses_of};
+use crate::op::{Access, Dispatch, Op, Task, accesses_of, give_back, widen};
 use crate::parker::Parker;
 use mxrs_sync::RankedGuard;
 use mxrs_types::Error;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -146,6 +147,9 @@ pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Error, 
         _ => {}
     }
     let mut guards: SmallVec<[RankedGuard<'_, VarState>; 16]> = SmallVec::new();
+    if accesses.len() > guards.inline_size() {
+        widen(&mut guards, accesses.len(), &SPARE);
+    }
     for access in accesses {
         let guard = access.var().lock();
         if guard.deleted {
@@ -164,11 +168,20 @@ pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Error, 
         guard.deleted |= deletes;
     }
     task.expect_grants(missing, marks);
-    if missing == 0 {
-        return Ok(Some(task));
-    }
-    task.into_raw();
-    Ok(None)
+    // The locks are released only after the task was given up: it may be granted and run the moment they are.
+    let task = if missing == 0 {
+        Some(task)
+    } else {
+        task.into_raw();
+        None
+    };
+    guards.clear();
+    give_back(guards, &SPARE);
+    Ok(task)
+}
+
+std::thread_local! {
+    static SPARE: Cell<Vec<RankedGuard<'static, VarState>>> = const { Cell::new(Vec::new()) };
 }
 
 /// Gives a completed task's variables to whoever is next. `failure` says what each written variable carries from now on.
