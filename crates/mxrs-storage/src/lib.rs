@@ -27,17 +27,22 @@
 
 mod block;
 mod config;
+mod fork_guard;
 mod memory;
+mod observer;
 mod pool;
+mod pressure;
 mod stats;
 mod storage;
-mod sync;
 mod tag;
 
 pub use block::Block;
 pub use config::{PoolConfig, PoolKind, StorageConfig};
+pub use fork_guard::ForkGuard;
 pub use memory::{DeviceMemory, HostMemory, MemoryInfo, SimulatedCall, SimulatedCounters, SimulatedMemory};
-pub use stats::PoolStats;
+pub use observer::{PoolEvent, PoolObserver};
+pub use pressure::{Pressure, PressureGuard};
+pub use stats::{PoolStats, TagStats};
 pub use storage::{Storage, StorageBuilder};
 pub use tag::Tag;
 

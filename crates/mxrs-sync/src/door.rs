@@ -1,7 +1,10 @@
 //! One set of names for std and parking_lot, or for loom under `--cfg loom`.
 
 /// Shared ownership; std's under loom too, where only loom's own can be watched but std's can hold unsized values.
-pub use std::sync::Arc;
+pub use std::sync::{Arc, Weak};
+
+/// A value written once. std's under loom too, so what is handed to `get_or_init` must use nothing else of this module.
+pub use std::sync::OnceLock;
 
 #[cfg(loom)]
 pub use loom::thread_local;
@@ -24,8 +27,15 @@ pub mod atomic {
 pub mod thread {
     #[cfg(loom)]
     pub use loom::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, spawn, yield_now};
+
+    /// Lets other threads run (loom has no clock).
+    #[cfg(loom)]
+    pub fn sleep(_duration: std::time::Duration) {
+        yield_now();
+    }
+
     #[cfg(not(loom))]
-    pub use std::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, spawn, yield_now};
+    pub use std::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, sleep, spawn, yield_now};
 }
 
 /// Advice to the processor while spinning.

@@ -39,14 +39,14 @@ mod held {
 
 /// Entry of the list of held locks; removes itself.
 #[derive(Debug)]
-struct Held {
+pub(crate) struct Held {
     #[cfg(all(debug_assertions, not(loom)))]
     entry: (Rank, u64),
 }
 
 impl Held {
     #[inline]
-    fn enter(_rank: Rank, _order: u64) -> Self {
+    pub(crate) fn enter(_rank: Rank, _order: u64) -> Self {
         #[cfg(all(debug_assertions, not(loom)))]
         {
             let held = Self { entry: (_rank, _order) };
@@ -129,6 +129,14 @@ impl<'a, T> RankedGuard<'a, T> {
     pub fn wait(self, condvar: &crate::Condvar) -> Self {
         let Self { inner, _held } = self;
         Self { inner: condvar.wait(inner), _held }
+    }
+
+    /// As [`RankedGuard::wait`] but for at most `timeout`; true when the time ran out. See [`crate::Condvar::wait_for`].
+    #[must_use]
+    pub fn wait_for(self, condvar: &crate::Condvar, timeout: std::time::Duration) -> (Self, bool) {
+        let Self { inner, _held } = self;
+        let (inner, timed_out) = condvar.wait_for(inner, timeout);
+        (Self { inner, _held }, timed_out)
     }
 }
 

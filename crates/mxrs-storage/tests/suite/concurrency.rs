@@ -106,7 +106,7 @@ struct Gated {
     refused: mpsc::SyncSender<()>,
 }
 
-impl DeviceMemory for Gated {
+unsafe impl DeviceMemory for Gated {
     fn device(&self) -> Device {
         self.inner.device()
     }

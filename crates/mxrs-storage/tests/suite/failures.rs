@@ -140,7 +140,7 @@ struct Broken {
     misaligned: bool,
 }
 
-impl DeviceMemory for Broken {
+unsafe impl DeviceMemory for Broken {
     fn device(&self) -> Device {
         GPU
     }

@@ -1,0 +1,182 @@
+//! What a pool knows about one piece of memory, live or cached: the record that travels with it.
+//!
+//! A hit moves one pointer, and whoever holds all locks of a pool can list what is live, for whom.
+
+use crate::Tag;
+use mxrs_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use mxrs_sync::{Arc, Rank, RankedMutex};
+use mxrs_types::DeviceEvent;
+use std::cell::UnsafeCell;
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+/// Events that must be finished before the memory is touched by another stream, by the host, or by its device.
+pub(crate) type Events = Vec<Arc<dyn DeviceEvent>>;
+
+/// From this many events on, finished ones are sifted out when more arrive.
+const MANY_EVENTS: usize = 16;
+
+/// The owner's part of a record.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) tag: Tag,
+    /// Bytes asked for.
+    pub(crate) requested: usize,
+}
+
+/// One block. Aligned to a cache line, so that records of two threads never share one.
+#[repr(align(64))]
+pub(crate) struct Record {
+    ptr: NonNull<u8>,
+    block_bytes: usize,
+    /// The class it was made for; a block is cached under it.
+    key: usize,
+    /// Place in the pool's roster; read and written under the lock of the books only.
+    pub(super) roster_at: AtomicUsize,
+    /// `None` while cached. Written only by whoever moves the record between an owner and a list, under the lock of
+    /// that list; read by the owner, and under all locks of the pool.
+    live: UnsafeCell<Option<Live>>,
+    /// Whether `events` may hold something; it spares a hit the lock.
+    marked: AtomicBool,
+    events: RankedMutex<Events>,
+}
+
+/// A pointer to a record. Copies lie in two places: with the holder (a `Block`, a list, a cache) and in the roster.
+/// The holder alone destroys it, after it has left the roster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RecordRef(NonNull<Record>);
+
+// SAFETY: the record is reached from several threads only as the rules of its fields say: fixed fields are never
+// written, atomics and the events' lock take care of themselves, and `live` is guarded by the pool's locks.
+unsafe impl Send for RecordRef {}
+// SAFETY: as for `Send`; a shared `RecordRef` allows nothing that a copy of it does not.
+unsafe impl Sync for RecordRef {}
+
+impl Deref for RecordRef {
+    type Target = Record;
+
+    #[inline]
+    fn deref(&self) -> &Record {
+        // SAFETY: holder and roster give their copies up before the record is destroyed, so it exists.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl RecordRef {
+    /// A record with its first owner.
+    pub(crate) fn new(ptr: NonNull<u8>, block_bytes: usize, key: usize, live: Live) -> Self {
+        let record = Record {
+            ptr,
+            block_bytes,
+            key,
+            roster_at: AtomicUsize::new(usize::MAX),
+            live: UnsafeCell::new(Some(live)),
+            marked: AtomicBool::new(false),
+            events: RankedMutex::new(Rank::Leaf, Vec::new()),
+        };
+        Self(NonNull::from(Box::leak(Box::new(record))))
+    }
+
+    /// Ends the record and hands out what it still carries.
+    ///
+    /// # Safety
+    /// The caller is the holder, and the record is in no roster.
+    pub(crate) unsafe fn destroy(self) -> Segment {
+        // SAFETY: made by `Box::leak` in `new`; the holder's copy is the last one.
+        let record = unsafe { Box::from_raw(self.0.as_ptr()) };
+        let Record { ptr, block_bytes, mut events, .. } = *record;
+        Segment { ptr, bytes: block_bytes, events: std::mem::take(events.get_mut()) }
+    }
+}
+
+impl Record {
+    #[inline]
+    pub(crate) fn ptr(&self) -> NonNull<u8> {
+        self.ptr
+    }
+
+    #[inline]
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    #[inline]
+    pub(crate) fn key(&self) -> usize {
+        self.key
+    }
+
+    /// Who has the block, `None` while it is cached.
+    ///
+    /// # Safety
+    /// The caller is the owner of the live block, or holds every lock of the pool.
+    #[inline]
+    pub(crate) unsafe fn live(&self) -> Option<&Live> {
+        // SAFETY: the caller's position excludes writers: they are the owner giving up, or hold a lock of the pool.
+        unsafe { (*self.live.get()).as_ref() }
+    }
+
+    /// A cached record gets an owner.
+    ///
+    /// # Safety
+    /// The caller holds the lock of the list it has just taken the record from.
+    #[inline]
+    pub(crate) unsafe fn revive(&self, live: Live) {
+        // SAFETY: the record is with the caller alone, and who reads under all locks waits for the caller's.
+        let slot = unsafe { &mut *self.live.get() };
+        debug_assert!(slot.is_none(), "block {:p} was handed out from the cache, but is {slot:?}", self.ptr);
+        // A cached record has no tag to drop, and the compiler need not look for one.
+        std::mem::forget(slot.replace(live));
+    }
+
+    /// The owner gives the block up.
+    ///
+    /// # Safety
+    /// The caller has the owner's right, and holds the lock of the list it is about to put the record into.
+    #[inline]
+    pub(crate) unsafe fn retire(&self) -> Live {
+        // SAFETY: the owner is the caller, and who reads under all locks waits for the caller's.
+        match unsafe { &mut *self.live.get() }.take() {
+            Some(live) => live,
+            None => unreachable!("block {:p} was given up twice", self.ptr),
+        }
+    }
+
+    /// Whether there may be events to wait for.
+    #[inline]
+    pub(crate) fn is_marked(&self) -> bool {
+        // Relaxed: the record changes hands through locks, which order this flag as they order everything else.
+        self.marked.load(Ordering::Relaxed)
+    }
+
+    /// More events to wait for. Finished ones are dropped now and then, so that the list stays short.
+    pub(crate) fn mark(&self, new: impl IntoIterator<Item = Arc<dyn DeviceEvent>>) {
+        // Gathered and sifted first: nothing foreign runs under the lock.
+        let mut new: Events = new.into_iter().collect();
+        if new.is_empty() {
+            return;
+        }
+        if self.events.lock().len() + new.len() > MANY_EVENTS {
+            new.append(&mut std::mem::take(&mut *self.events.lock()));
+            new.retain(|event| !event.is_finished());
+        }
+        self.events.lock().append(&mut new);
+        self.marked.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes all events away; the caller is the owner.
+    pub(crate) fn take_events(&self) -> Events {
+        self.marked.store(false, Ordering::Relaxed);
+        std::mem::take(&mut *self.events.lock())
+    }
+}
+
+/// Memory on its way back to the device, with the events that must be finished first.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) ptr: NonNull<u8>,
+    pub(crate) bytes: usize,
+    pub(crate) events: Events,
+}
+
+// SAFETY: a segment is the sole owner of a piece of device memory, which `DeviceMemory` promises is tied to no thread.
+unsafe impl Send for Segment {}
