@@ -1,6 +1,6 @@
 //! A piece of device memory with one owner.
 
-use crate::pool::{Pool, RecordRef};
+use crate::pool::{Pool, RecordRef, Request};
 use crate::{ALIGNMENT, Tag};
 use mxrs_sync::Arc;
 use mxrs_types::{Device, DeviceEvent};
@@ -18,16 +18,7 @@ use std::ptr::NonNull;
 /// such work is under way, or hands over the events that end it, with [`free_after`](Self::free_after) or, earlier, with
 /// [`used_by`](Self::used_by).
 pub struct Block {
-    ptr: NonNull<u8>,
-    len: usize,
-    device: Device,
-    origin: Origin,
-}
-
-enum Origin {
-    Pool { record: RecordRef, pool: NonNull<Pool> },
-    /// An empty block, which no pool knows.
-    Nowhere(Box<Tag>),
+    record: RecordRef,
 }
 
 // SAFETY: a block is a unique owner of memory that is tied to no thread: `DeviceMemory` is `Send + Sync` and promises
@@ -42,93 +33,89 @@ impl Block {
     pub(crate) fn empty(device: Device, tag: Tag) -> Self {
         // The address is never used; it is aligned and not null so that an empty slice can be made of it.
         let ptr = NonNull::without_provenance(const { std::num::NonZero::new(ALIGNMENT).unwrap() });
-        Self { ptr, len: 0, device, origin: Origin::Nowhere(Box::new(tag)) }
+        let request = Request { device, size: 0, tag };
+        Self { record: RecordRef::new(ptr, 0, 0, std::ptr::null(), request) }
     }
 
     /// # Safety
-    /// `record` is live in `pool`, which came from an `Arc`, and no other block is made of it.
+    /// `record` is live, its pool came from an `Arc`, and no other block is made of it.
     #[inline]
-    pub(crate) unsafe fn new(record: RecordRef, len: usize, device: Device, pool: *const Pool) -> Self {
-        // SAFETY: a pointer out of an `Arc` is not null.
-        let pool = unsafe { NonNull::new_unchecked(pool.cast_mut()) };
-        Self { ptr: record.ptr(), len, device, origin: Origin::Pool { record, pool } }
+    pub(crate) unsafe fn new(record: RecordRef) -> Self {
+        Self { record }
+    }
+
+    fn request(&self) -> &Request {
+        // SAFETY: this block is the owner, so nobody writes the owner's part.
+        match unsafe { self.record.request() } {
+            Some(request) => request,
+            None => unreachable!("a block whose record is cached"),
+        }
     }
 
     /// First byte, at a multiple of [`ALIGNMENT`]. For an empty block an aligned address with no memory behind it.
     pub fn as_ptr(&self) -> *mut u8 {
-        self.ptr.as_ptr()
+        self.record.ptr().as_ptr()
     }
 
     /// First byte, as [`as_ptr`](Self::as_ptr).
     pub fn as_non_null(&self) -> NonNull<u8> {
-        self.ptr
+        self.record.ptr()
     }
 
     /// Bytes that were asked for.
     pub fn len(&self) -> usize {
-        self.len
+        self.request().size
     }
 
     /// Whether 0 bytes were asked for.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Bytes that are there: the request as its pool rounded it up.
     pub fn block_bytes(&self) -> usize {
-        match &self.origin {
-            Origin::Pool { record, .. } => record.block_bytes(),
-            Origin::Nowhere(_) => 0,
-        }
+        self.record.block_bytes()
     }
 
     /// The device that was asked for, its id included where ids share a pool.
     pub fn device(&self) -> Device {
-        self.device
+        self.request().device
     }
 
     /// What the memory is for.
     pub fn tag(&self) -> &Tag {
-        match &self.origin {
-            // SAFETY: this block is the owner, so nobody writes the owner's part.
-            Origin::Pool { record, .. } => match unsafe { record.live() } {
-                Some(live) => &live.tag,
-                None => unreachable!("a block whose record is cached"),
-            },
-            Origin::Nowhere(tag) => tag,
-        }
+        &self.request().tag
     }
 
     /// Notes that work on a stream uses the memory until `event`: after this block is dropped the memory is not reused by
     /// another stream, or by the host, and not returned to the device before the event is finished. For a block used on
     /// the stream it was allocated on as well as others: one event for each.
     pub fn used_by(&self, event: Arc<dyn DeviceEvent>) {
-        if let Origin::Pool { record, .. } = &self.origin {
-            record.mark([event]);
-        }
+        self.record.mark([event]);
     }
 
     /// Gives the block up now, for reuse after these events; see [`used_by`](Self::used_by).
     pub fn free_after(self, events: impl IntoIterator<Item = Arc<dyn DeviceEvent>>) {
-        if let Origin::Pool { record, .. } = &self.origin {
-            record.mark(events);
-        }
+        self.record.mark(events);
     }
 
     /// Returns the memory to the device at once instead of keeping it for reuse. Waits for the events of
     /// [`used_by`](Self::used_by).
     pub fn free_directly(self) {
+        let Some(pool) = self.record.pool() else { return };
+        self.report(pool);
         let this = ManuallyDrop::new(self);
-        if let Origin::Pool { record, pool } = this.origin {
-            // SAFETY: the block is live, so its pool is alive.
-            if unsafe { pool.as_ref() }.watch().is_on() {
-                // SAFETY: as above.
-                unsafe { pool.as_ref() }.watch().freed(&this);
-            }
-            // SAFETY: this block is the owner, and it is not dropped.
-            unsafe { Pool::free_directly(pool, record) };
-        } else {
-            drop(ManuallyDrop::into_inner(this));
+        // SAFETY: this block was the owner, and it is not dropped.
+        unsafe { Pool::free_directly(pool, this.record) };
+    }
+
+    /// Tells the observer, if one listens, that the block is being given up.
+    #[inline]
+    fn report(&self, pool: NonNull<Pool>) {
+        // SAFETY: the block is live, so its pool is alive.
+        let watch = unsafe { pool.as_ref() }.watch();
+        if watch.is_on() {
+            watch.freed(self);
         }
     }
 }
@@ -136,14 +123,14 @@ impl Block {
 impl Drop for Block {
     #[inline]
     fn drop(&mut self) {
-        if let Origin::Pool { record, pool } = self.origin {
-            // SAFETY: the block is live, so its pool is alive.
-            if unsafe { pool.as_ref() }.watch().is_on() {
-                // SAFETY: as above.
-                unsafe { pool.as_ref() }.watch().freed(self);
+        match self.record.pool() {
+            Some(pool) => {
+                self.report(pool);
+                // SAFETY: this block is the owner and will not be used again.
+                unsafe { Pool::free(pool, self.record) };
             }
-            // SAFETY: this block is the owner and will not be used again.
-            unsafe { Pool::free(pool, record) };
+            // SAFETY: an empty block is the one holder of its record, which is in no roster.
+            None => drop(unsafe { self.record.destroy() }),
         }
     }
 }
@@ -151,11 +138,11 @@ impl Drop for Block {
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Block")
-            .field("ptr", &self.ptr)
-            .field("len", &self.len)
+            .field("ptr", &self.as_ptr())
+            .field("len", &self.len())
             .field("block_bytes", &self.block_bytes())
-            .field("device", &self.device)
+            .field("device", &self.device())
             .field("tag", self.tag())
-            .finish_non_exhaustive()
+            .finish()
     }
 }

@@ -161,7 +161,12 @@ impl Storage {
             Some(pool) => pool,
             None => self.shared.open(slot),
         };
-        pool.allocate(device, size_bytes, tag, stream)
+        // SAFETY: the record is live, and this is its one block.
+        let block = unsafe { Block::new(pool.allocate(device, size_bytes, tag, stream)?) };
+        if self.shared.around.watch.is_on() {
+            self.shared.around.watch.allocated(&block);
+        }
+        Ok(block)
     }
 
     /// Returns all cached blocks of the device's pool to the device ("empty cache") and answers how many bytes that

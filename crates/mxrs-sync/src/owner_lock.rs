@@ -84,11 +84,8 @@ impl<T> OwnerLock<T> {
     fn wait(&self) {
         let mut round = 0_u32;
         while self.held.swap(true, Ordering::Acquire) {
-            // Reading leaves the line with the holder; an exchange would fetch it each time.
-            while self.held.load(Ordering::Relaxed) {
-                pause(round);
-                round = round.saturating_add(1);
-            }
+            pause(round);
+            round = round.saturating_add(1);
         }
     }
 }
@@ -101,8 +98,8 @@ fn pause(_round: u32) {
 #[cfg(not(loom))]
 fn pause(round: u32) {
     match round {
-        0..64 => crate::hint::spin_loop(),
-        64..256 => crate::thread::yield_now(),
+        0..16 => (0..1_u32 << round.min(6)).for_each(|_| crate::hint::spin_loop()),
+        16..256 => crate::thread::yield_now(),
         _ => crate::thread::sleep(std::time::Duration::from_micros(100)),
     }
 }

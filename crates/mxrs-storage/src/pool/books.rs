@@ -1,13 +1,12 @@
 //! What the threads of a pool share: the container, the figures, and the roster of blocks outside the container.
 
-use super::container::Container;
+use super::container::{Container, Grown};
 use super::counts::Counts;
 use super::inventory::Inventory;
-use super::record::{Live, RecordRef, Segment};
+use super::record::{RecordRef, Request, Segment};
 use super::rounding::SizeClass;
-use crate::PoolStats;
+use crate::{PoolStats, Tag};
 use mxrs_sync::atomic::Ordering;
-use std::ptr::NonNull;
 
 /// Everything behind the pool's lock.
 pub(super) struct Books {
@@ -48,26 +47,32 @@ impl Books {
     }
 
     /// Memory from the device becomes a live block.
-    pub(super) fn grow(&mut self, ptr: NonNull<u8>, bytes: usize, class: SizeClass, live: Live) -> RecordRef {
-        let requested = live.requested;
-        self.inventory.arrived(ptr, bytes, &live.tag);
-        let record = self.container.grow(ptr, bytes, class, live);
+    pub(super) fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
+        let (size, bytes) = (request.size, memory.bytes);
+        self.inventory.arrived(memory.ptr, bytes, &request.tag);
+        let record = self.container.grow(memory, class, request);
         self.roster.enter(record);
-        self.stats.grew(requested, record.block_bytes(), bytes);
+        self.stats.grew(size, record.block_bytes(), bytes);
         record
     }
 
-    /// A live block is given up for good: it must not come out of the container again.
-    pub(super) fn discard(&mut self, record: RecordRef) -> (Option<Segment>, Live) {
+    /// A live block is given up, as `counts` says; it is in no list yet. Its tag is for dropping without a lock.
+    pub(super) fn retire(&mut self, record: RecordRef, count: impl FnOnce(&mut Counts, usize, usize)) -> Option<Tag> {
         // SAFETY: the caller passes on the owner's right, and `&mut self` proves it holds the lock of the books.
-        let live = unsafe { record.retire() };
+        let (size, tag) = unsafe { record.retire() };
         let mut counts = Counts::default();
-        counts.freed(live.requested, record.block_bytes());
+        count(&mut counts, size, record.block_bytes());
         self.stats.fold(&mut counts);
+        tag
+    }
+
+    /// A live block is given up for good: it must not come out of the container again.
+    pub(super) fn discard(&mut self, record: RecordRef) -> (Option<Segment>, Option<Tag>) {
+        let tag = self.retire(record, Counts::freed);
         self.roster.leave(record);
         let segment = self.container.discard(record);
         segment.iter().for_each(|segment| self.left(segment));
-        (segment, live)
+        (segment, tag)
     }
 
     /// Empties the container.

@@ -1,8 +1,16 @@
 //! The seam between the order of steps, which is the pool's, and how freed blocks are kept, which is a container's.
 
-use super::record::{Live, RecordRef, Segment};
+use super::Pool;
+use super::record::{RecordRef, Request, Segment};
 use super::rounding::SizeClass;
 use std::ptr::NonNull;
+
+/// Memory that a pool's device has just given.
+pub(crate) struct Grown {
+    pub(crate) ptr: NonNull<u8>,
+    pub(crate) bytes: usize,
+    pub(crate) pool: *const Pool,
+}
 
 /// Keeps the freed blocks of one pool. All methods run under the lock of the books, so they call nothing foreign: no
 /// device, no event.
@@ -27,8 +35,9 @@ pub(crate) trait Container: Send {
     /// How many bytes to ask of the device when nothing serves this class.
     fn growth_bytes(&self, class: SizeClass) -> usize;
 
-    /// Makes a block of this class, live at once, from memory the device has just given; keeps the rest.
-    fn grow(&mut self, ptr: NonNull<u8>, bytes: usize, class: SizeClass, live: Live) -> RecordRef;
+    /// Makes a block of this class, live at once, from memory the device has just given; keeps the rest. Records of
+    /// `pool` are made with that pointer, which came from an `Arc`.
+    fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef;
 
     /// Takes a block that has no owner any more and must not come out again. What can go back to the device now is the
     /// answer.

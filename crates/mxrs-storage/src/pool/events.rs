@@ -1,6 +1,7 @@
 //! S9: a block that other streams may still use is waited for before it changes hands.
 
 use super::Pool;
+use super::counts::Counts;
 use super::record::{Record, RecordRef, Segment};
 use mxrs_types::{DeviceStream, Result};
 
@@ -29,16 +30,12 @@ impl Pool {
 
     /// Puts a block back on top of its list and takes the hit back.
     fn unhit(&self, record: RecordRef) {
-        let live = self.with_books(|books| {
-            // SAFETY: the block was handed out to the caller, which gives it up, and the lock of the books is held.
-            let live = unsafe { record.retire() };
-            let mut counts = super::counts::Counts::default();
-            counts.unhit(live.requested, record.block_bytes());
-            books.stats.fold(&mut counts);
+        let tag = self.with_books(|books| {
+            let tag = books.retire(record, Counts::unhit);
             books.put(record);
-            live
+            tag
         });
-        drop(live);
+        drop(tag);
     }
 
     /// Returns memory to the device once nothing uses it any more.

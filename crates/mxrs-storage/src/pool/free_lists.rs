@@ -1,10 +1,9 @@
 //! The container of `Naive` and `Round`: one stack of freed blocks for each size class. `Unpooled` leaves it empty.
 
-use super::container::Container;
-use super::record::{Live, RecordRef, Segment};
+use super::container::{Container, Grown};
+use super::record::{RecordRef, Request, Segment};
 use super::rounding::SizeClass;
 use rustc_hash::FxHashMap;
-use std::ptr::NonNull;
 
 /// Blocks up to this size are kept by the dozen in front of the container, larger ones in pairs or a little more.
 const MAGAZINE_BYTES: usize = 4 << 20;
@@ -44,8 +43,8 @@ impl Container for FreeLists {
         class.block_bytes
     }
 
-    fn grow(&mut self, ptr: NonNull<u8>, bytes: usize, class: SizeClass, live: Live) -> RecordRef {
-        RecordRef::new(ptr, bytes, class.key, live)
+    fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
+        RecordRef::new(memory.ptr, memory.bytes, class.key, memory.pool, request)
     }
 
     fn discard(&mut self, record: RecordRef) -> Option<Segment> {

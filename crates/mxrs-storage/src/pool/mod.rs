@@ -1,7 +1,7 @@
 //! A pool: rounding policy × container of freed blocks × device memory, with a cache for each thread in front.
 //!
 //! # States of a block
-//! *Live*: a [`Block`] owns it. *With a thread*: freed, in the magazine of its class in one [`ThreadCache`]. *Inside*: freed,
+//! *Live*: a [`Block`](crate::Block) owns it. *With a thread*: freed, in the magazine of its class in one [`ThreadCache`]. *Inside*: freed,
 //! in the [`Container`]. *Leaving*: in no list, on its way back to the device. Only [`Pool`] moves a block between states.
 //!
 //! # Steps
@@ -54,22 +54,23 @@ mod search;
 mod thread_cache;
 
 pub(crate) use fork::HeldPools;
-pub(crate) use record::RecordRef;
+pub(crate) use record::{RecordRef, Request};
 pub(crate) use rounding::Rounding;
 
 use crate::config::{PoolConfig, PoolKind};
 use crate::memory::DeviceMemory;
 use crate::observer::Watch;
 use crate::pressure::PressureHooks;
-use crate::{Block, PoolStats, Tag, TagStats};
+use crate::{PoolStats, Tag, TagStats};
 use books::Books;
-use container::Container;
+use container::{Container, Grown};
+use counts::Counts;
 use crossbeam_utils::CachePadded;
 use free_lists::FreeLists;
 use mxrs_sync::{Arc, Condvar, Rank, RankedMutex};
 use mxrs_types::{Device, DeviceStream, Result};
-use record::Live;
 use rounding::SizeClass;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use thread_cache::ThreadCache;
 
@@ -152,7 +153,8 @@ impl Pool {
         });
     }
 
-    /// A block for `size ≥ 1` bytes that calls itself memory of `device`, for use on `stream` or by the host.
+    /// A live record for `size ≥ 1` bytes that calls itself memory of `device`, for use on `stream` or by the host. The
+    /// caller is its owner.
     #[inline]
     pub(crate) fn allocate(
         self: &Arc<Self>,
@@ -160,53 +162,48 @@ impl Pool {
         size: usize,
         tag: Tag,
         stream: Option<&dyn DeviceStream>,
-    ) -> Result<Block> {
+    ) -> Result<RecordRef> {
         let Some(class) = self.rounding.class(size) else {
             return Err(self.out_of_memory(size, 0));
         };
-        let mut live = Some(Live { tag, requested: size });
-        let record = match self.take_own(class, &mut live) {
+        let mut request = ManuallyDrop::new(Request { device, size, tag });
+        let own = if self.caches { self.take_own(class, &request) } else { None };
+        let record = match own {
             Some(record) => record,
-            None => self.find_or_grow(class, live)?,
+            // SAFETY: it has not been moved out of.
+            None => self.find_or_grow(class, unsafe { ManuallyDrop::take(&mut request) })?,
         };
         if record.is_marked() {
             self.settle(record, stream)?;
         }
-        // SAFETY: the record is live and this is its one block; the pool is alive by rule 8.
-        let block = unsafe { Block::new(record, size, device, Arc::as_ptr(self)) };
-        if self.watch.is_on() {
-            self.watch.allocated(&block);
-        }
-        Ok(block)
+        Ok(record)
     }
 
-    /// Step (1): the block that this thread freed last. `live` is taken on success.
+    /// Step (1): the block that this thread freed last. On success `request` has been moved out of.
     #[inline]
-    fn take_own(&self, class: SizeClass, live: &mut Option<Live>) -> Option<RecordRef> {
-        if !self.caches {
-            return None;
-        }
+    fn take_own(&self, class: SizeClass, request: &ManuallyDrop<Request>) -> Option<RecordRef> {
         thread_cache::with(self.id, |cache| {
             let mut cache = cache.lock();
             let record = cache.pop(class.key)?;
-            let live = live.take()?;
-            cache.counts.hit(live.requested, class.block_bytes);
-            // SAFETY: the lock of the cache it was in is held.
-            unsafe { record.revive(live) };
+            cache.counts.hit(request.size, class.block_bytes);
+            // SAFETY: the lock of the cache it was in is held. The caller does not use the request again, and nothing
+            // drops it.
+            unsafe { record.revive(std::ptr::read(&raw const **request)) };
             Some(record)
         })
         .flatten()
     }
 
     #[cold]
-    fn find_or_grow(self: &Arc<Self>, class: SizeClass, mut live: Option<Live>) -> Result<RecordRef> {
+    fn find_or_grow(self: &Arc<Self>, class: SizeClass, request: Request) -> Result<RecordRef> {
+        let mut request = Some(request);
         let mut growth_bytes = class.block_bytes;
         if self.caches {
             self.join();
-            if let Some(record) = self.refill(class, &mut live) {
+            if let Some(record) = self.refill(class, &mut request) {
                 return Ok(record);
             }
-            match self.search(class, &mut live) {
+            match self.search(class, &mut request) {
                 search::Found::Hit(record) => return Ok(record),
                 search::Found::Nothing { bytes, releasable } => {
                     growth_bytes = bytes;
@@ -216,9 +213,10 @@ impl Pool {
                 }
             }
         }
-        let Some(live) = live else { unreachable!("the request was given to a block that was not found") };
-        let ptr = self.request(live.requested, growth_bytes)?;
-        Ok(self.with_books(|books| books.grow(ptr, growth_bytes, class, live)))
+        let Some(request) = request else { unreachable!("the request was given to a block that was not found") };
+        let ptr = self.request(request.size, growth_bytes)?;
+        let grown = Grown { ptr, bytes: growth_bytes, pool: Arc::as_ptr(self) };
+        Ok(self.with_books(|books| books.grow(grown, class, request)))
     }
 
     /// Takes a live block back: to the thread, into the container, or to the device where nothing is cached.
@@ -236,7 +234,7 @@ impl Pool {
                 if cache.orphaned {
                     return None;
                 }
-                if !cache.push(record.key(), record) {
+                if !cache.push(record) {
                     // SAFETY: the lock of a cache that is not orphaned is held, so the pool stays.
                     let this = unsafe { pool.as_ref() };
                     if !this.push_slowly(&mut cache, record) {
@@ -244,12 +242,13 @@ impl Pool {
                     }
                 }
                 // SAFETY: the caller gives the block up, and the lock of the cache it is now in is held.
-                let live = unsafe { record.retire() };
-                cache.counts.freed(live.requested, record.block_bytes());
-                Some(live)
+                let (size, tag) = unsafe { record.retire() };
+                cache.counts.freed(size, record.block_bytes());
+                Some(tag)
             });
-            // The tag goes when no lock is held. The pool may be gone by now.
-            if let Some(Some(_live)) = freed {
+            // The tag goes when no lock is held. The pool may be gone by now, and the record another's.
+            if let Some(Some(tag)) = freed {
+                drop(tag);
                 return;
             }
         }
@@ -272,7 +271,7 @@ impl Pool {
         if cache.has_room(record.key()) == Some(false) {
             cache.take_older_half(record.key()).into_iter().for_each(|older| books.put(older));
         }
-        cache.push(record.key(), record)
+        cache.push(record)
     }
 
     /// Takes a live block back where the calling thread has no cache, or the pool keeps nothing.
@@ -295,12 +294,10 @@ impl Pool {
             // SAFETY: as the caller promises.
             return unsafe { Self::free_directly(pool, record) };
         }
-        // SAFETY: the caller gives the block up, and the lock of the books is held.
-        let live = unsafe { record.retire() };
-        let mut counts = counts::Counts::default();
-        counts.freed(live.requested, record.block_bytes());
-        books.stats.fold(&mut counts);
+        let tag = books.retire(record, Counts::freed);
         books.put(record);
+        drop(books);
+        drop(tag);
     }
 
     /// Takes a live block back and returns it to the device, after its events.
@@ -310,11 +307,11 @@ impl Pool {
     pub(crate) unsafe fn free_directly(pool: NonNull<Self>, record: RecordRef) {
         // SAFETY: the block is live, so the pool is alive by rule 8, and the pointer came from its `Arc`.
         let this = unsafe { lifetime::counted(pool) };
-        let (segment, live, orphaned) = this.with_books(|books| {
-            let (segment, live) = books.discard(record);
-            (segment, live, books.orphaned)
+        let (segment, tag, orphaned) = this.with_books(|books| {
+            let (segment, tag) = books.discard(record);
+            (segment, tag, books.orphaned)
         });
-        drop(live);
+        drop(tag);
         if let Some(segment) = segment {
             this.give_back(segment);
         }

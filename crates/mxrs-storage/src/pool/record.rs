@@ -2,10 +2,11 @@
 //!
 //! A hit moves one pointer, and whoever holds all locks of a pool can list what is live, for whom.
 
+use super::Pool;
 use crate::Tag;
 use mxrs_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use mxrs_sync::{Arc, Rank, RankedMutex};
-use mxrs_types::DeviceEvent;
+use mxrs_types::{Device, DeviceEvent};
 use std::cell::UnsafeCell;
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -16,12 +17,20 @@ pub(crate) type Events = Vec<Arc<dyn DeviceEvent>>;
 /// From this many events on, finished ones are sifted out when more arrive.
 const MANY_EVENTS: usize = 16;
 
-/// The owner's part of a record.
+/// What a block is made for.
 #[derive(Debug)]
-pub(crate) struct Live {
-    pub(crate) tag: Tag,
+pub(crate) struct Request {
+    pub(crate) device: Device,
     /// Bytes asked for.
-    pub(crate) requested: usize,
+    pub(crate) size: usize,
+    pub(crate) tag: Tag,
+}
+
+/// The owner's part of a record.
+struct Owner {
+    is_live: bool,
+    /// Of the last owner if there is none now; then the tag is a static one.
+    request: Request,
 }
 
 /// One block. Aligned to a cache line, so that records of two threads never share one.
@@ -31,14 +40,16 @@ pub(crate) struct Record {
     block_bytes: usize,
     /// The class it was made for; a block is cached under it.
     key: usize,
-    /// Place in the pool's roster; read and written under the lock of the books only.
-    pub(super) roster_at: AtomicUsize,
-    /// `None` while cached. Written only by whoever moves the record between an owner and a list, under the lock of
-    /// that list; read by the owner, and under all locks of the pool.
-    live: UnsafeCell<Option<Live>>,
+    /// The pool, out of its `Arc` but not counted; null for an empty block, which no pool knows.
+    pool: *const Pool,
+    /// Written only by whoever moves the record between an owner and a list, under the lock of that list; read by the
+    /// owner, and under all locks of the pool.
+    owner: UnsafeCell<Owner>,
     /// Whether `events` may hold something; it spares a hit the lock.
     marked: AtomicBool,
     events: RankedMutex<Events>,
+    /// Place in the pool's roster; read and written under the lock of the books only.
+    pub(super) roster_at: AtomicUsize,
 }
 
 /// A pointer to a record. Copies lie in two places: with the holder (a `Block`, a list, a cache) and in the roster.
@@ -47,7 +58,8 @@ pub(crate) struct Record {
 pub(crate) struct RecordRef(NonNull<Record>);
 
 // SAFETY: the record is reached from several threads only as the rules of its fields say: fixed fields are never
-// written, atomics and the events' lock take care of themselves, and `live` is guarded by the pool's locks.
+// written, atomics and the events' lock take care of themselves, and `owner` is guarded by the pool's locks. The pool is
+// `Send + Sync`.
 unsafe impl Send for RecordRef {}
 // SAFETY: as for `Send`; a shared `RecordRef` allows nothing that a copy of it does not.
 unsafe impl Sync for RecordRef {}
@@ -63,16 +75,17 @@ impl Deref for RecordRef {
 }
 
 impl RecordRef {
-    /// A record with its first owner.
-    pub(crate) fn new(ptr: NonNull<u8>, block_bytes: usize, key: usize, live: Live) -> Self {
+    /// A record with its first owner. `pool` is null or came from an `Arc`.
+    pub(crate) fn new(ptr: NonNull<u8>, block_bytes: usize, key: usize, pool: *const Pool, request: Request) -> Self {
         let record = Record {
             ptr,
             block_bytes,
             key,
-            roster_at: AtomicUsize::new(usize::MAX),
-            live: UnsafeCell::new(Some(live)),
+            pool,
+            owner: UnsafeCell::new(Owner { is_live: true, request }),
             marked: AtomicBool::new(false),
             events: RankedMutex::new(Rank::Leaf, Vec::new()),
+            roster_at: AtomicUsize::new(usize::MAX),
         };
         Self(NonNull::from(Box::leak(Box::new(record))))
     }
@@ -105,40 +118,49 @@ impl Record {
         self.key
     }
 
-    /// Who has the block, `None` while it is cached.
+    /// The pool, `None` for an empty block. It is alive while the block is live.
+    #[inline]
+    pub(crate) fn pool(&self) -> Option<NonNull<Pool>> {
+        NonNull::new(self.pool.cast_mut())
+    }
+
+    /// What the live block was made for, `None` while it is cached.
     ///
     /// # Safety
     /// The caller is the owner of the live block, or holds every lock of the pool.
     #[inline]
-    pub(crate) unsafe fn live(&self) -> Option<&Live> {
+    pub(crate) unsafe fn request(&self) -> Option<&Request> {
         // SAFETY: the caller's position excludes writers: they are the owner giving up, or hold a lock of the pool.
-        unsafe { (*self.live.get()).as_ref() }
+        let owner = unsafe { &*self.owner.get() };
+        owner.is_live.then_some(&owner.request)
     }
 
-    /// A cached record gets an owner.
+    /// A cached record gets an owner. `request` is moved out of.
     ///
     /// # Safety
     /// The caller holds the lock of the list it has just taken the record from.
     #[inline]
-    pub(crate) unsafe fn revive(&self, live: Live) {
+    pub(crate) unsafe fn revive(&self, request: Request) {
         // SAFETY: the record is with the caller alone, and who reads under all locks waits for the caller's.
-        let slot = unsafe { &mut *self.live.get() };
-        debug_assert!(slot.is_none(), "block {:p} was handed out from the cache, but is {slot:?}", self.ptr);
-        // A cached record has no tag to drop, and the compiler need not look for one.
-        std::mem::forget(slot.replace(live));
+        let owner = unsafe { &mut *self.owner.get() };
+        debug_assert!(!owner.is_live, "block {:p} was handed out, but is live as {}", self.ptr, owner.request.tag);
+        // SAFETY: the place is valid; what it held has a static tag and nothing else to drop.
+        unsafe { std::ptr::write(&raw mut owner.request, request) };
+        owner.is_live = true;
     }
 
-    /// The owner gives the block up.
+    /// The owner gives the block up. Answers the bytes it had asked for, and its tag if that has to be dropped.
     ///
     /// # Safety
     /// The caller has the owner's right, and holds the lock of the list it is about to put the record into.
     #[inline]
-    pub(crate) unsafe fn retire(&self) -> Live {
+    pub(crate) unsafe fn retire(&self) -> (usize, Option<Tag>) {
         // SAFETY: the owner is the caller, and who reads under all locks waits for the caller's.
-        match unsafe { &mut *self.live.get() }.take() {
-            Some(live) => live,
-            None => unreachable!("block {:p} was given up twice", self.ptr),
-        }
+        let owner = unsafe { &mut *self.owner.get() };
+        debug_assert!(owner.is_live, "block {:p} was given up twice, last by {}", self.ptr, owner.request.tag);
+        owner.is_live = false;
+        let tag = &mut owner.request.tag;
+        (owner.request.size, if tag.is_static() { None } else { Some(std::mem::take(tag)) })
     }
 
     /// Whether there may be events to wait for.

@@ -1,7 +1,8 @@
 //! Beyond a thread's own cache: refilling it from the container, and looking everywhere at once.
 
 use super::books::Books;
-use super::record::{Live, RecordRef};
+use super::counts::Counts;
+use super::record::{RecordRef, Request};
 use super::rounding::SizeClass;
 use super::thread_cache::{self, Contents};
 use super::{Pool, ThreadCache};
@@ -38,7 +39,7 @@ impl Pool {
     }
 
     /// Step (2): a block from the container, and a few more of its class for the thread.
-    pub(super) fn refill(&self, class: SizeClass, live: &mut Option<Live>) -> Option<RecordRef> {
+    pub(super) fn refill(&self, class: SizeClass, request: &mut Option<Request>) -> Option<RecordRef> {
         thread_cache::with(self.id, |cache| {
             let mut cache = cache.lock();
             let mut books = self.books.lock_in_order(self.id);
@@ -56,21 +57,21 @@ impl Pool {
             }
             // Taken from the top, so the last one goes to the bottom.
             for next in more.into_iter().rev() {
-                if !cache.push(class.key, next) {
+                if !cache.push(next) {
                     books.put(next);
                 }
             }
-            let live = live.take()?;
-            cache.counts.hit(live.requested, record.block_bytes());
+            let request = request.take()?;
+            cache.counts.hit(request.size, record.block_bytes());
             // SAFETY: the lock of the books it was in is held.
-            unsafe { record.revive(live) };
+            unsafe { record.revive(request) };
             Some(record)
         })
         .flatten()
     }
 
     /// Step (3): any block of this class, wherever it is.
-    pub(super) fn search(&self, class: SizeClass, live: &mut Option<Live>) -> Found {
+    pub(super) fn search(&self, class: SizeClass, request: &mut Option<Request>) -> Found {
         let own = thread_cache::with(self.id, |cache| cache.number);
         self.frozen(|books, caches| {
             let mut found = books.take(class);
@@ -83,12 +84,12 @@ impl Pool {
                 }
                 found = books.take(class);
             }
-            if let (Some(record), Some(live)) = (found, live.take_if(|_| found.is_some())) {
-                let mut counts = super::counts::Counts::default();
-                counts.hit(live.requested, record.block_bytes());
+            if let (Some(record), Some(request)) = (found, request.take_if(|_| found.is_some())) {
+                let mut counts = Counts::default();
+                counts.hit(request.size, record.block_bytes());
                 books.stats.fold(&mut counts);
                 // SAFETY: all locks are held.
-                unsafe { record.revive(live) };
+                unsafe { record.revive(request) };
                 return Found::Hit(record);
             }
             let releasable = books.container.inside().0 + with_threads(caches).0 > 0;
@@ -125,7 +126,7 @@ fn steal(
             if own.has_room(class.key).is_none() {
                 own.add_magazine(class.key, limit);
             }
-            own.push(class.key, record)
+            own.push(record)
         });
         if !kept {
             books.put(record);
@@ -144,8 +145,8 @@ pub(super) fn tags(books: &Books) -> Vec<(Tag, TagStats)> {
     let mut by_tag: FxHashMap<&Tag, TagStats> = FxHashMap::default();
     for record in books.roster.records() {
         // SAFETY: a pool hands its books out only while it is frozen, so all of its locks are held.
-        if let Some(live) = unsafe { record.live() } {
-            let stats = by_tag.entry(&live.tag).or_default();
+        if let Some(request) = unsafe { record.request() } {
+            let stats = by_tag.entry(&request.tag).or_default();
             stats.blocks += 1;
             stats.bytes += record.block_bytes() as u64;
         }

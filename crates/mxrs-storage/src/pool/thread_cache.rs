@@ -17,10 +17,14 @@ pub(super) struct ThreadCache {
 }
 
 /// What the lock of a thread's cache guards.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Contents {
     pub(super) number: u64,
-    magazines: FxHashMap<usize, Magazine>,
+    magazines: Vec<Magazine>,
+    /// Place in `magazines` by key.
+    places: FxHashMap<usize, usize>,
+    /// The place that was asked for last among the keys that [`front`] maps here. It may be out of date.
+    recent: [usize; FRONT],
     pub(super) counts: Counts,
     /// The last handle of the pool is gone: nothing may be kept any more.
     pub(super) orphaned: bool,
@@ -29,13 +33,31 @@ pub(super) struct Contents {
 /// Freed blocks of one class, the last one on top.
 #[derive(Debug)]
 struct Magazine {
-    records: Vec<RecordRef>,
+    key: usize,
     limit: usize,
+    records: Vec<RecordRef>,
+}
+
+/// Number of places that are found without a search; a power of two.
+const FRONT: usize = 64;
+
+/// Spreads keys, which are sizes or small numbers, over [`FRONT`] places: the top bits of a product with 2^64 / φ
+/// (Knuth's multiplicative hashing).
+#[inline]
+fn front(key: usize) -> usize {
+    ((key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - FRONT.ilog2())) as usize
 }
 
 impl ThreadCache {
     pub(super) fn new(number: u64) -> Self {
-        let contents = Contents { number, ..Contents::default() };
+        let contents = Contents {
+            number,
+            magazines: Vec::new(),
+            places: FxHashMap::default(),
+            recent: [0; FRONT],
+            counts: Counts::default(),
+            orphaned: false,
+        };
         Self { number, contents: CachePadded::new(OwnerLock::new(Rank::StorageCache, number, contents)) }
     }
 
@@ -46,28 +68,33 @@ impl ThreadCache {
 }
 
 impl Contents {
+    #[inline]
+    fn magazine(&mut self, key: usize) -> Option<&mut Magazine> {
+        let mut place = self.recent[front(key)];
+        if self.magazines.get(place).is_none_or(|magazine| magazine.key != key) {
+            place = self.look_up(key)?;
+        }
+        self.magazines.get_mut(place)
+    }
+
+    #[cold]
+    fn look_up(&mut self, key: usize) -> Option<usize> {
+        let place = *self.places.get(&key)?;
+        self.recent[front(key)] = place;
+        Some(place)
+    }
+
     /// The block of this class that was put here last.
     #[inline]
     pub(super) fn pop(&mut self, key: usize) -> Option<RecordRef> {
-        self.magazines.get_mut(&key)?.records.pop()
-    }
-
-    /// Whether one more block of this class may be kept; `None` if the class has no magazine yet.
-    #[inline]
-    pub(super) fn has_room(&self, key: usize) -> Option<bool> {
-        self.magazines.get(&key).map(|magazine| magazine.records.len() < magazine.limit)
-    }
-
-    /// Makes a magazine that keeps up to `limit` blocks.
-    #[cold]
-    pub(super) fn add_magazine(&mut self, key: usize, limit: usize) {
-        self.magazines.insert(key, Magazine { records: Vec::with_capacity(limit), limit });
+        self.magazine(key)?.records.pop()
     }
 
     /// Keeps a block if its class has a magazine with room.
     #[inline]
-    pub(super) fn push(&mut self, key: usize, record: RecordRef) -> bool {
-        match self.magazines.get_mut(&key) {
+    pub(super) fn push(&mut self, record: RecordRef) -> bool {
+        match self.magazine(record.key()) {
+            // The limit is the capacity, so this never allocates.
             Some(magazine) if magazine.records.len() < magazine.limit => {
                 magazine.records.push(record);
                 true
@@ -76,21 +103,33 @@ impl Contents {
         }
     }
 
+    /// Whether one more block of this class may be kept; `None` if the class has no magazine yet.
+    pub(super) fn has_room(&mut self, key: usize) -> Option<bool> {
+        self.magazine(key).map(|magazine| magazine.records.len() < magazine.limit)
+    }
+
+    /// Makes a magazine that keeps up to `limit` blocks, where there is none.
+    pub(super) fn add_magazine(&mut self, key: usize, limit: usize) {
+        self.places.insert(key, self.magazines.len());
+        self.magazines.push(Magazine { key, limit, records: Vec::with_capacity(limit) });
+    }
+
     /// Takes the older half of a class away, at least one if there is any, oldest first.
     pub(super) fn take_older_half(&mut self, key: usize) -> Vec<RecordRef> {
-        let Some(magazine) = self.magazines.get_mut(&key) else { return Vec::new() };
+        let Some(magazine) = self.magazine(key) else { return Vec::new() };
         let half = magazine.records.len().div_ceil(2);
         magazine.records.drain(..half).collect()
     }
 
-    /// Takes everything away, each class oldest first.
+    /// Takes everything away, each class oldest first, and forgets the classes.
     pub(super) fn take_all(&mut self) -> Vec<RecordRef> {
-        self.magazines.drain().flat_map(|(_, magazine)| magazine.records).collect()
+        self.places.clear();
+        self.magazines.drain(..).flat_map(|magazine| magazine.records).collect()
     }
 
     /// Number and bytes of the blocks here.
     pub(super) fn held(&self) -> (u64, u64) {
-        self.magazines.values().fold((0, 0), |(n_blocks, bytes), magazine| {
+        self.magazines.iter().fold((0, 0), |(n_blocks, bytes), magazine| {
             let n = magazine.records.len() as u64;
             (n_blocks + n, bytes + n * magazine.records.first().map_or(0, |record| record.block_bytes() as u64))
         })
@@ -98,7 +137,8 @@ impl Contents {
 
     /// Bytes of the largest block here.
     pub(super) fn largest_bytes(&self) -> usize {
-        self.magazines.values().filter_map(|magazine| magazine.records.first()).map(|r| r.block_bytes()).max().unwrap_or(0)
+        let tops = self.magazines.iter().filter_map(|magazine| magazine.records.last());
+        tops.map(|record| record.block_bytes()).max().unwrap_or(0)
     }
 }
 
