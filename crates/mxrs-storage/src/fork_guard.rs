@@ -2,7 +2,7 @@
 
 use crate::pool::HeldPools;
 use crate::storage::Shared;
-use mxrs_sync::{Arc, Mutex, RankedGuard, Weak};
+use mxrs_sync::{Arc, BriefGuard, BriefLock, Rank, Weak};
 use std::fmt;
 
 /// Holds all locks of a storage across a fork, so that the child finds every pool in order. [`prepare`](Self::prepare)
@@ -13,14 +13,14 @@ use std::fmt;
 /// makes of a fork is for its [`DeviceMemory`](crate::DeviceMemory) to say.
 pub struct ForkGuard {
     shared: Weak<Shared>,
-    held: Mutex<Option<OnOneThread>>,
+    held: BriefLock<Option<OnOneThread>>,
 }
 
 /// The locks between `prepare` and its counterpart.
 struct OnOneThread {
     // Released in this order.
     pools: HeldPools,
-    _opening: RankedGuard<'static, ()>,
+    _opening: BriefGuard<'static, ()>,
     _shared: Arc<Shared>,
 }
 
@@ -30,7 +30,7 @@ unsafe impl Send for OnOneThread {}
 
 impl ForkGuard {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::downgrade(shared), held: Mutex::new(None) }
+        Self { shared: Arc::downgrade(shared), held: BriefLock::new(Rank::Leaf, 0, None) }
     }
 
     /// Takes every lock of the storage; waits for threads that hold one. Nothing if the storage is gone.
@@ -53,7 +53,7 @@ impl ForkGuard {
     /// returning to the device is lost.
     pub fn child(&self) {
         let held = self.held.lock().take();
-        if let Some(mut held) = held {
+        if let Some(held) = held {
             held.pools.forget_other_threads();
         }
     }

@@ -1,6 +1,6 @@
 //! The last resort before "out of memory": those who hold memory they could do without are asked to let go of it.
 
-use mxrs_sync::{Arc, Rank, RankedMutex, Weak, thread_local};
+use mxrs_sync::{Arc, BriefLock, Rank, Weak, thread_local};
 use mxrs_types::Device;
 use std::cell::Cell;
 use std::fmt;
@@ -19,7 +19,7 @@ type Hook = Arc<dyn Fn(&Pressure) + Send + Sync>;
 
 /// The hooks of one storage, in the order they came.
 pub(crate) struct PressureHooks {
-    list: RankedMutex<List>,
+    list: BriefLock<List>,
 }
 
 #[derive(Default)]
@@ -35,7 +35,7 @@ thread_local! {
 
 impl Default for PressureHooks {
     fn default() -> Self {
-        Self { list: RankedMutex::new(Rank::Leaf, List::default()) }
+        Self { list: BriefLock::new(Rank::Leaf, 0, List::default()) }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::pool::{Pool, Surroundings};
 use crate::pressure::{Pressure, PressureGuard, PressureHooks};
 use crate::{Block, ForkGuard, PoolObserver, PoolStats, StorageConfig, Tag, TagStats};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
-use mxrs_sync::{Arc, OnceLock, Rank, RankedGuard, RankedMutex};
+use mxrs_sync::{Arc, BriefGuard, BriefLock, OnceLock, Rank};
 use mxrs_types::{Device, DeviceKind, DeviceStream, Error, Result};
 
 /// Memory of every device of a process. A clone is another handle to the same pools.
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     plain_pinned: bool,
     around: Surroundings,
     /// Held while a pool is put into its slot, and across a fork.
-    opening: RankedMutex<()>,
+    opening: BriefLock<()>,
 }
 
 struct Slot {
@@ -86,9 +86,12 @@ impl StorageBuilder {
             slots,
             announced: [(); 4].map(|()| AtomicBool::new(false)),
             plain_pinned,
-            around: Surroundings { watch: Arc::new(Watch::new(self.observer)), hooks: Arc::new(PressureHooks::default()) },
+            around: Surroundings {
+                watch: Arc::new(Watch::new(self.observer)),
+                hooks: Arc::new(PressureHooks::default()),
+            },
             // Before the lists of threads of all pools, which are in the order of their ids from 1.
-            opening: RankedMutex::new(Rank::StorageThreads, ()),
+            opening: BriefLock::new(Rank::StorageThreads, 0, ()),
         };
         Ok(Storage { shared: Arc::new(shared) })
     }
@@ -139,18 +142,18 @@ impl Storage {
     ///
     /// # Errors
     /// As for [`allocate`](Self::allocate).
-    pub fn allocate_on(
-        &self,
-        device: Device,
-        size_bytes: usize,
-        tag: Tag,
-        stream: &dyn DeviceStream,
-    ) -> Result<Block> {
+    pub fn allocate_on(&self, device: Device, size_bytes: usize, tag: Tag, stream: &dyn DeviceStream) -> Result<Block> {
         self.hand_out(device, size_bytes, tag, Some(stream))
     }
 
     #[inline]
-    fn hand_out(&self, device: Device, size_bytes: usize, tag: Tag, stream: Option<&dyn DeviceStream>) -> Result<Block> {
+    fn hand_out(
+        &self,
+        device: Device,
+        size_bytes: usize,
+        tag: Tag,
+        stream: Option<&dyn DeviceStream>,
+    ) -> Result<Block> {
         if size_bytes == 0 {
             return Ok(Block::empty(device, tag));
         }
@@ -246,7 +249,7 @@ impl Shared {
     }
 
     /// No pool is opened while the guard exists.
-    pub(crate) fn lock_opening(&self) -> RankedGuard<'_, ()> {
+    pub(crate) fn lock_opening(&self) -> BriefGuard<'_, ()> {
         self.opening.lock()
     }
 

@@ -21,23 +21,23 @@
 //! Read next: [`team`] for the wake-up protocol, [`rank`] for the lock order, [`affinity`] for pinning.
 
 // Four reasons only: `team` erases the lifetime of the loop body it lends to its threads and keeps it in a shared cell;
-// `open_once` hands out a mutable borrow from behind a shared one, once, and `owner_lock` one at a
+// `open_once` hands out a mutable borrow from behind a shared one, once, and `brief_lock` one at a
 // time; `affinity` calls sched_setaffinity and
 // sched_getaffinity.
 #![allow(unsafe_code)]
 
 pub mod affinity;
+mod brief_lock;
 mod door;
 mod open_once;
-mod owner_lock;
 pub mod rank;
 mod ranked;
 pub mod team;
 mod topology;
 
+pub use brief_lock::{BriefGuard, BriefLock};
 pub use door::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak, atomic, hint, thread, thread_local};
 pub use open_once::OpenOnce;
-pub use owner_lock::{OwnerGuard, OwnerLock};
 pub use rank::Rank;
 pub use ranked::{RankedGuard, RankedMutex};
 pub use team::{Team, TeamConfig};

@@ -130,14 +130,6 @@ impl<'a, T> RankedGuard<'a, T> {
         let Self { inner, _held } = self;
         Self { inner: condvar.wait(inner), _held }
     }
-
-    /// As [`RankedGuard::wait`] but for at most `timeout`; true when the time ran out. See [`crate::Condvar::wait_for`].
-    #[must_use]
-    pub fn wait_for(self, condvar: &crate::Condvar, timeout: std::time::Duration) -> (Self, bool) {
-        let Self { inner, _held } = self;
-        let (inner, timed_out) = condvar.wait_for(inner, timeout);
-        (Self { inner, _held }, timed_out)
-    }
 }
 
 impl<T> Deref for RankedGuard<'_, T> {

@@ -50,7 +50,7 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Rewrite generated tables and golden files
     Bless(bless::Args),
-    /// Check the protocols of the engine and the thread team exhaustively with loom
+    /// Check the protocols of the engine, the storage pools and the thread team with loom
     Loom(loom::Args),
     /// Run the tests of the crates with unsafe code under Miri
     Miri(miri::Args),

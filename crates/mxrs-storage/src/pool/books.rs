@@ -15,8 +15,6 @@ pub(super) struct Books {
     pub(super) stats: PoolStats,
     pub(super) roster: Roster,
     inventory: Inventory,
-    /// Threads that are returning memory to the device just now.
-    pub(super) returning: usize,
     /// The last handle is gone: what is freed goes straight back to the device.
     pub(super) orphaned: bool,
 }
@@ -28,7 +26,6 @@ impl Books {
             stats: PoolStats::default(),
             roster: Roster::default(),
             inventory: Inventory::default(),
-            returning: 0,
             orphaned: false,
         }
     }
@@ -101,7 +98,11 @@ impl Books {
 
 impl Drop for Books {
     fn drop(&mut self) {
-        debug_assert!(self.roster.records.is_empty(), "a pool went away before {} of its blocks", self.roster.records.len());
+        debug_assert!(
+            self.roster.records.is_empty(),
+            "a pool went away before {} of its blocks",
+            self.roster.records.len()
+        );
     }
 }
 

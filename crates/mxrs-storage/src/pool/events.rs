@@ -46,7 +46,7 @@ impl Pool {
             {
                 let (bytes, device) = (segment.bytes, self.device);
                 tracing::error!(target: "mxrs_storage", "{bytes} bytes of {device} may be in use for ever: {error}");
-                self.books.lock_in_order(self.id).stats.abandoned_bytes += bytes as u64;
+                self.books.lock().stats.abandoned_bytes += bytes as u64;
                 return;
             }
         }

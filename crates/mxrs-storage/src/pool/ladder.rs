@@ -4,12 +4,14 @@ use super::Pool;
 use crate::config::{Setting, device_word};
 use crate::pressure::Pressure;
 use crate::{ALIGNMENT, PoolStats};
+use mxrs_sync::atomic::Ordering;
 use mxrs_types::{Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// How long a refused request waits for other threads that are returning blocks to the device.
-const RETURN_WAIT: Duration = Duration::from_secs(10);
+/// How a refused request waits for other threads that are returning blocks to the device: in naps, for 10 s at most.
+const RETURN_NAP: Duration = Duration::from_micros(200);
+const RETURN_NAPS: u32 = 50_000;
 
 /// How many tags an error names.
 const N_TAGS: usize = 5;
@@ -46,7 +48,7 @@ impl Pool {
             let bytes = segments.iter().map(|segment| segment.bytes as u64).sum();
             if !segments.is_empty() {
                 count(&mut books.stats, bytes);
-                books.returning += 1;
+                self.returning.fetch_add(1, Ordering::Relaxed);
             }
             (segments, bytes)
         });
@@ -74,9 +76,11 @@ impl Pool {
         if self.hooks.run(&Pressure { device: self.device, requested_bytes: requested as u64 }) {
             let freed = self.make_room();
             released += freed;
-            let stats = &mut self.books.lock_in_order(self.id).stats;
-            stats.pressure_rounds += 1;
-            stats.pressure_bytes += freed;
+            {
+                let mut books = self.books.lock();
+                books.stats.pressure_rounds += 1;
+                books.stats.pressure_bytes += freed;
+            }
             refusal = match self.ask(bytes) {
                 Ok(ptr) => return Ok(ptr),
                 Err(error) => error,
@@ -90,7 +94,7 @@ impl Pool {
         match self.memory.allocate(bytes) {
             Ok(ptr) => self.aligned(ptr, bytes),
             Err(error) => {
-                self.books.lock_in_order(self.id).stats.refusals += 1;
+                self.books.lock().stats.refusals += 1;
                 Err(error)
             }
         }
@@ -99,13 +103,11 @@ impl Pool {
     /// Empties the cache and waits for other threads that are emptying it.
     fn make_room(&self) -> u64 {
         let released = self.flush();
-        let mut books = self.books.lock_in_order(self.id);
-        while books.returning > 0 {
-            let (again, timed_out) = books.wait_for(&self.returned, RETURN_WAIT);
-            books = again;
-            if timed_out {
-                break;
-            }
+        // Rare, and as long as the device takes: naps will do.
+        let mut n_naps = 0;
+        while self.returning.load(Ordering::Acquire) > 0 && n_naps < RETURN_NAPS {
+            mxrs_sync::thread::sleep(RETURN_NAP);
+            n_naps += 1;
         }
         released
     }
@@ -164,16 +166,13 @@ impl Pool {
     }
 }
 
-/// While it exists a thread is returning blocks; dropping it, also in a panic of the device, tells those who wait.
+/// While it exists a thread is returning blocks; dropping it, also in a panic of the device, lets those who wait go on.
 struct Returning<'a>(&'a Pool);
 
 impl Drop for Returning<'_> {
     fn drop(&mut self) {
-        let mut books = self.0.books.lock_in_order(self.0.id);
-        // A child of a fork starts again from 0 while its own thread may be in here.
-        books.returning = books.returning.saturating_sub(1);
-        if books.returning == 0 {
-            self.0.returned.notify_all();
-        }
+        // A child of a fork starts again from 0 while its own thread may be in here. Release: whoever waits for 0 finds the
+        // memory back at the device.
+        let _ = self.0.returning.fetch_update(Ordering::Release, Ordering::Relaxed, |n| n.checked_sub(1));
     }
 }

@@ -42,9 +42,9 @@ impl Pool {
 
     /// A thread that has `cache` ends.
     pub(super) fn dismiss(&self, cache: &Arc<ThreadCache>) {
-        let mut threads = self.threads.lock_in_order(self.id);
+        let mut threads = self.threads.lock();
         let mut contents = cache.lock();
-        let mut books = self.books.lock_in_order(self.id);
+        let mut books = self.books.lock();
         books.stats.fold(&mut contents.counts);
         contents.take_all().into_iter().for_each(|record| books.put(record));
         threads.caches.retain(|other| !Arc::ptr_eq(other, cache));

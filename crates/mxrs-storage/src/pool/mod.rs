@@ -67,7 +67,8 @@ use container::{Container, Grown};
 use counts::Counts;
 use crossbeam_utils::CachePadded;
 use free_lists::FreeLists;
-use mxrs_sync::{Arc, Condvar, Rank, RankedMutex};
+use mxrs_sync::atomic::AtomicUsize;
+use mxrs_sync::{Arc, BriefLock, Rank};
 use mxrs_types::{Device, DeviceStream, Result};
 use rounding::SizeClass;
 use std::mem::ManuallyDrop;
@@ -87,10 +88,10 @@ pub(crate) struct Pool {
     reserve_bytes: u64,
     watch: Arc<Watch>,
     hooks: Arc<PressureHooks>,
-    threads: CachePadded<RankedMutex<Threads>>,
-    books: CachePadded<RankedMutex<Books>>,
-    /// Signalled when `Books::returning` falls to 0.
-    returned: Condvar,
+    threads: CachePadded<BriefLock<Threads>>,
+    books: CachePadded<BriefLock<Books>>,
+    /// Threads that are returning memory to the device just now; raised under the lock of the books.
+    returning: AtomicUsize,
 }
 
 /// The threads that keep blocks of a pool, in the order of their numbers.
@@ -109,15 +110,21 @@ pub(crate) struct Surroundings {
 
 impl Pool {
     /// Asks the device for its size, so call it without a lock.
-    pub(crate) fn new(device: Device, memory: Arc<dyn DeviceMemory>, config: &PoolConfig, around: Surroundings) -> Self {
+    pub(crate) fn new(
+        device: Device,
+        memory: Arc<dyn DeviceMemory>,
+        config: &PoolConfig,
+        around: Surroundings,
+    ) -> Self {
         let caches = config.kind != PoolKind::Unpooled;
         let total = if caches { memory.info().total } else { 0 };
         let reserve = u128::from(total) * u128::from(config.reserve_percent) / 100;
         let container: Box<dyn Container> = match config.kind {
             PoolKind::Naive | PoolKind::Round | PoolKind::Unpooled => Box::new(FreeLists::default()),
         };
+        let id = lifetime::next_id();
         Self {
-            id: lifetime::next_id(),
+            id,
             device,
             memory,
             rounding: Rounding::new(config),
@@ -125,9 +132,9 @@ impl Pool {
             reserve_bytes: u64::try_from(reserve).unwrap_or(u64::MAX),
             watch: around.watch,
             hooks: around.hooks,
-            threads: CachePadded::new(RankedMutex::new(Rank::StorageThreads, Threads::default())),
-            books: CachePadded::new(RankedMutex::new(Rank::Storage, Books::new(container))),
-            returned: Condvar::new(),
+            threads: CachePadded::new(BriefLock::new(Rank::StorageThreads, id, Threads::default())),
+            books: CachePadded::new(BriefLock::new(Rank::Storage, id, Books::new(container))),
+            returning: AtomicUsize::new(0),
         }
     }
 
@@ -259,7 +266,7 @@ impl Pool {
     /// Makes room in, or makes, the magazine for a block and puts it there; false where no magazine is kept.
     #[cold]
     fn push_slowly(&self, cache: &mut thread_cache::Contents, record: RecordRef) -> bool {
-        let mut books = self.books.lock_in_order(self.id);
+        let mut books = self.books.lock();
         books.stats.fold(&mut cache.counts);
         if cache.has_room(record.key()).is_none() {
             let limit = books.container.magazine_limit(record.block_bytes());
@@ -288,7 +295,7 @@ impl Pool {
             // orphaned unless the pool has become so just now, and then it cannot join.
             return unsafe { Self::free(pool, record) };
         }
-        let mut books = this.books.lock_in_order(this.id);
+        let mut books = this.books.lock();
         if books.orphaned {
             drop(books);
             // SAFETY: as the caller promises.
@@ -326,13 +333,13 @@ impl Pool {
         let mut work = Some(work);
         let done = thread_cache::with(self.id, |cache| {
             let mut cache = cache.lock();
-            let mut books = self.books.lock_in_order(self.id);
+            let mut books = self.books.lock();
             books.stats.fold(&mut cache.counts);
             work.take().map(|work| work(&mut books))
         });
         match (done.flatten(), work) {
             (Some(done), _) => done,
-            (None, Some(work)) => work(&mut self.books.lock_in_order(self.id)),
+            (None, Some(work)) => work(&mut self.books.lock()),
             (None, None) => unreachable!("work was done and gave nothing"),
         }
     }

@@ -5,7 +5,7 @@
 use super::Pool;
 use crate::Tag;
 use mxrs_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use mxrs_sync::{Arc, Rank, RankedMutex};
+use mxrs_sync::{Arc, BriefLock, Rank};
 use mxrs_types::{Device, DeviceEvent};
 use std::cell::UnsafeCell;
 use std::ops::Deref;
@@ -47,7 +47,7 @@ pub(crate) struct Record {
     owner: UnsafeCell<Owner>,
     /// Whether `events` may hold something; it spares a hit the lock.
     marked: AtomicBool,
-    events: RankedMutex<Events>,
+    events: BriefLock<Events>,
     /// Place in the pool's roster; read and written under the lock of the books only.
     pub(super) roster_at: AtomicUsize,
 }
@@ -84,7 +84,7 @@ impl RecordRef {
             pool,
             owner: UnsafeCell::new(Owner { is_live: true, request }),
             marked: AtomicBool::new(false),
-            events: RankedMutex::new(Rank::Leaf, Vec::new()),
+            events: BriefLock::new(Rank::Leaf, 0, Vec::new()),
             roster_at: AtomicUsize::new(usize::MAX),
         };
         Self(NonNull::from(Box::leak(Box::new(record))))
@@ -97,8 +97,8 @@ impl RecordRef {
     pub(crate) unsafe fn destroy(self) -> Segment {
         // SAFETY: made by `Box::leak` in `new`; the holder's copy is the last one.
         let record = unsafe { Box::from_raw(self.0.as_ptr()) };
-        let Record { ptr, block_bytes, mut events, .. } = *record;
-        Segment { ptr, bytes: block_bytes, events: std::mem::take(events.get_mut()) }
+        let Record { ptr, block_bytes, events, .. } = *record;
+        Segment { ptr, bytes: block_bytes, events: events.into_inner() }
     }
 }
 

@@ -7,7 +7,7 @@ use super::rounding::SizeClass;
 use super::thread_cache::{self, Contents};
 use super::{Pool, ThreadCache};
 use crate::{Tag, TagStats};
-use mxrs_sync::{Arc, OwnerGuard};
+use mxrs_sync::{Arc, BriefGuard};
 use rustc_hash::FxHashMap;
 
 /// How many blocks a thread takes from the container at once.
@@ -17,7 +17,10 @@ const REFILL: usize = 8;
 pub(super) enum Found {
     Hit(RecordRef),
     /// Nothing serves the class. `bytes`: what to ask of the device; `releasable`: whether anything is cached.
-    Nothing { bytes: usize, releasable: bool },
+    Nothing {
+        bytes: usize,
+        releasable: bool,
+    },
 }
 
 impl Pool {
@@ -26,8 +29,8 @@ impl Pool {
         if thread_cache::with(self.id, |_| ()).is_some() || !thread_cache::is_possible() {
             return false;
         }
-        let mut threads = self.threads.lock_in_order(self.id);
-        if self.books.lock_in_order(self.id).orphaned {
+        let mut threads = self.threads.lock();
+        if self.books.lock().orphaned {
             return false;
         }
         let cache = Arc::new(ThreadCache::new((self.id << 24) + threads.n_made));
@@ -42,7 +45,7 @@ impl Pool {
     pub(super) fn refill(&self, class: SizeClass, request: &mut Option<Request>) -> Option<RecordRef> {
         thread_cache::with(self.id, |cache| {
             let mut cache = cache.lock();
-            let mut books = self.books.lock_in_order(self.id);
+            let mut books = self.books.lock();
             books.stats.fold(&mut cache.counts);
             let record = books.take(class)?;
             let limit = books.container.magazine_limit(class.block_bytes);
@@ -98,10 +101,10 @@ impl Pool {
     }
 
     /// Rule 3: runs `work` while nothing in the pool can move and every thread has reported to the books.
-    pub(super) fn frozen<R>(&self, work: impl FnOnce(&mut Books, &mut [OwnerGuard<'_, Contents>]) -> R) -> R {
-        let threads = self.threads.lock_in_order(self.id);
+    pub(super) fn frozen<R>(&self, work: impl FnOnce(&mut Books, &mut [BriefGuard<'_, Contents>]) -> R) -> R {
+        let threads = self.threads.lock();
         let mut caches: Vec<_> = threads.caches.iter().map(|cache| cache.lock()).collect();
-        let mut books = self.books.lock_in_order(self.id);
+        let mut books = self.books.lock();
         for cache in &mut caches {
             books.stats.fold(&mut cache.counts);
         }
@@ -114,7 +117,7 @@ fn steal(
     class: SizeClass,
     own: Option<u64>,
     books: &mut Books,
-    caches: &mut [OwnerGuard<'_, Contents>],
+    caches: &mut [BriefGuard<'_, Contents>],
 ) -> Option<RecordRef> {
     let victim = caches.iter_mut().filter(|cache| Some(cache.number) != own);
     let mut loot = victim.map(|cache| cache.take_older_half(class.key)).find(|loot| !loot.is_empty())?;
@@ -136,7 +139,7 @@ fn steal(
 }
 
 /// Number and bytes of blocks that are with threads.
-pub(super) fn with_threads(caches: &[OwnerGuard<'_, Contents>]) -> (u64, u64) {
+pub(super) fn with_threads(caches: &[BriefGuard<'_, Contents>]) -> (u64, u64) {
     caches.iter().map(|cache| cache.held()).fold((0, 0), |sum, held| (sum.0 + held.0, sum.1 + held.1))
 }
 
@@ -152,6 +155,8 @@ pub(super) fn tags(books: &Books) -> Vec<(Tag, TagStats)> {
         }
     }
     let mut tags: Vec<_> = by_tag.into_iter().map(|(tag, stats)| (tag.clone(), stats)).collect();
-    tags.sort_by(|(tag_a, a), (tag_b, b)| (b.bytes, &tag_a.scope, &tag_a.name).cmp(&(a.bytes, &tag_b.scope, &tag_b.name)));
+    tags.sort_by(|(tag_a, a), (tag_b, b)| {
+        (b.bytes, &tag_a.scope, &tag_a.name).cmp(&(a.bytes, &tag_b.scope, &tag_b.name))
+    });
     tags
 }

@@ -4,7 +4,7 @@ use super::Pool;
 use super::counts::Counts;
 use super::record::RecordRef;
 use crossbeam_utils::CachePadded;
-use mxrs_sync::{Arc, OwnerGuard, OwnerLock, Rank, Weak, thread_local};
+use mxrs_sync::{Arc, BriefGuard, BriefLock, Rank, Weak, thread_local};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ use std::cell::RefCell;
 pub(super) struct ThreadCache {
     /// Place in the lock order, and name.
     pub(super) number: u64,
-    contents: CachePadded<OwnerLock<Contents>>,
+    contents: CachePadded<BriefLock<Contents>>,
 }
 
 /// What the lock of a thread's cache guards.
@@ -58,11 +58,11 @@ impl ThreadCache {
             counts: Counts::default(),
             orphaned: false,
         };
-        Self { number, contents: CachePadded::new(OwnerLock::new(Rank::StorageCache, number, contents)) }
+        Self { number, contents: CachePadded::new(BriefLock::new(Rank::StorageCache, number, contents)) }
     }
 
     #[inline]
-    pub(super) fn lock(&self) -> OwnerGuard<'_, Contents> {
+    pub(super) fn lock(&self) -> BriefGuard<'_, Contents> {
         self.contents.lock()
     }
 }
