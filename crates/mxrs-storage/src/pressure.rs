@@ -30,7 +30,7 @@ struct List {
 
 thread_local! {
     /// Whether this thread is running hooks: what they allocate must not call them again.
-    static RUNNING: Cell<bool> = Cell::new(false);
+    static RUNNING: Cell<bool> = Cell::default();
 }
 
 impl Default for PressureHooks {

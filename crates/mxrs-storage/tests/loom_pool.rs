@@ -49,7 +49,7 @@ fn balance(storage: &Storage, memory: &SimulatedMemory) {
 /// S2, S3, S10: both threads allocate and free; they never have the same block.
 #[test]
 fn s2_two_threads_one_bucket() {
-    model(Some(4), || {
+    model(Some(3), || {
         let (storage, memory) = storage(9);
         let other = {
             let storage = storage.clone();
@@ -71,7 +71,7 @@ fn s2_two_threads_one_bucket() {
 /// memory does not grow.
 #[test]
 fn s3_freed_on_another_thread_and_stolen() {
-    model(Some(4), || {
+    model(Some(3), || {
         let (storage, memory) = storage(9);
         let first = allocate(&storage);
         let other = {
@@ -116,7 +116,7 @@ fn s6_release_all_against_a_hit() {
 /// S8, rule 5: a request that is refused finds the block that the other thread frees or returns, unless it is live.
 #[test]
 fn s8_flush_against_a_hit() {
-    model(Some(4), || {
+    model(Some(3), || {
         let (storage, memory) = storage(1);
         drop(allocate(&storage));
         let other = {

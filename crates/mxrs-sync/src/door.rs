@@ -3,7 +3,9 @@
 /// Shared ownership; std's under loom too, where only loom's own can be watched but std's can hold unsized values.
 pub use std::sync::{Arc, Weak};
 
-/// A value written once. std's under loom too, so what is handed to `get_or_init` must use nothing else of this module.
+#[cfg(loom)]
+pub use once::OnceLock;
+#[cfg(not(loom))]
 pub use std::sync::OnceLock;
 
 #[cfg(loom)]
@@ -44,6 +46,42 @@ pub mod hint {
     pub use loom::hint::spin_loop;
     #[cfg(not(loom))]
     pub use std::hint::spin_loop;
+}
+
+#[cfg(loom)]
+mod once {
+    use super::atomic::{AtomicBool, Ordering};
+
+    /// A value written once. std's, in a form whose order loom can see.
+    #[derive(Debug, Default)]
+    pub struct OnceLock<T> {
+        is_set: AtomicBool,
+        setting: super::Mutex<()>,
+        value: std::sync::OnceLock<T>,
+    }
+
+    impl<T> OnceLock<T> {
+        /// Without a value.
+        pub fn new() -> Self {
+            Self { is_set: AtomicBool::new(false), setting: super::Mutex::new(()), value: std::sync::OnceLock::new() }
+        }
+
+        /// The value, if it has been written.
+        pub fn get(&self) -> Option<&T> {
+            if self.is_set.load(Ordering::Acquire) { self.value.get() } else { None }
+        }
+
+        /// The value, written by `make` if there is none yet. `make` must use nothing else of this module.
+        pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+            if let Some(value) = self.get() {
+                return value;
+            }
+            let _setting = self.setting.lock();
+            let value = self.value.get_or_init(make);
+            self.is_set.store(true, Ordering::Release);
+            value
+        }
+    }
 }
 
 #[cfg(not(loom))]

@@ -106,6 +106,7 @@ struct Gated {
     refused: mpsc::SyncSender<()>,
 }
 
+// SAFETY: passed on as it comes from `inner`.
 unsafe impl DeviceMemory for Gated {
     fn device(&self) -> Device {
         self.inner.device()

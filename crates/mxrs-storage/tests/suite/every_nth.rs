@@ -73,7 +73,7 @@ fn run(bench: &Bench, device: Device) -> Model {
             }
             9..14 if !model.live.is_empty() => model.free(draw / 16, false),
             14 if !model.live.is_empty() => model.free(draw / 16, true),
-            15 if draw / 16 % 4 == 0 => drop(bench.storage.release_all(device)),
+            15 if (draw / 16).is_multiple_of(4) => drop(bench.storage.release_all(device)),
             _ => {}
         }
         if step % 10 == 0 {

@@ -140,6 +140,7 @@ struct Broken {
     misaligned: bool,
 }
 
+// SAFETY: it is not; what it gives is misaligned, for the pool to refuse, and nobody touches it.
 unsafe impl DeviceMemory for Broken {
     fn device(&self) -> Device {
         GPU

@@ -59,9 +59,12 @@ fn the_error_names_the_largest_tags_and_the_peak() {
     drop(live);
 }
 
+/// Allocated or freed, device, address, bytes asked for, bytes of the block, tag.
+type Entry = (bool, Device, usize, usize, usize, String);
+
 #[derive(Default)]
 struct Tally {
-    log: Mutex<Vec<(bool, Device, usize, usize, usize, String)>>,
+    log: Mutex<Vec<Entry>>,
 }
 
 impl Tally {
