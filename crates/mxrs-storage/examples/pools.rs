@@ -4,7 +4,7 @@
 
 use mxrs_storage::{PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
 use mxrs_types::{Device, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 const GPU: Device = Device::gpu(0);
 const N_LAYERS: usize = 12;
@@ -41,10 +41,24 @@ fn main() -> Result<()> {
         );
     }
 
-    let small = Arc::new(SimulatedMemory::new(GPU, 1 << 20).unbacked());
+    println!();
+    // What is live, for whom; and somebody who can do without some of it when memory is short.
+    let small = Arc::new(SimulatedMemory::new(GPU, 8 << 20).unbacked());
     let storage = Storage::builder(StorageConfig::default()).device(small).build()?;
+    let _weights = storage.allocate(GPU, 3 << 20, Tag::new("weights").scoped("net:"))?;
+    let scratch = Mutex::new(vec![storage.allocate(GPU, 2 << 20, Tag::new("scratch"))?]);
+    for (tag, of_tag) in storage.tags(GPU) {
+        println!("{tag}: {} blocks, {} KiB", of_tag.blocks, of_tag.bytes >> 10);
+    }
+    let _guard = storage.on_pressure(move |_| {
+        if let Ok(mut scratch) = scratch.lock() {
+            scratch.clear();
+        }
+    });
+    let _activations = storage.allocate(GPU, 4 << 20, Tag::new("activations"))?;
+    println!("hooks ran {} time(s) to make room", storage.stats(GPU).pressure_rounds);
     if let Err(error) = storage.allocate(GPU, 5_000_000, Tag::new("too large")) {
-        println!("\nan error reads: {error}");
+        println!("an error reads: {error}");
     }
     Ok(())
 }

@@ -2,10 +2,13 @@
 
 use crate::config::{PoolKind, device_word};
 use crate::memory::{DeviceMemory, HostMemory};
-use crate::pool::Pool;
-use crate::sync::{Arc, AtomicBool, OnceLock, Ordering};
-use crate::{Block, PoolStats, StorageConfig, Tag};
-use mxrs_types::{Device, DeviceKind, Error, Result};
+use crate::observer::Watch;
+use crate::pool::{Pool, Surroundings};
+use crate::pressure::{Pressure, PressureGuard, PressureHooks};
+use crate::{Block, ForkGuard, PoolObserver, PoolStats, StorageConfig, Tag, TagStats};
+use mxrs_sync::atomic::{AtomicBool, Ordering};
+use mxrs_sync::{Arc, BriefGuard, BriefLock, OnceLock, Rank};
+use mxrs_types::{Device, DeviceKind, DeviceStream, Error, Result};
 
 /// Memory of every device of a process. A clone is another handle to the same pools.
 ///
@@ -15,7 +18,7 @@ pub struct Storage {
     shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     config: StorageConfig,
     /// Sorted by device, so `cpu(0)`, which is always there, comes first. Fixed once built: no lock to find a pool.
     slots: Vec<Slot>,
@@ -23,6 +26,9 @@ struct Shared {
     announced: [AtomicBool; 4],
     /// No page-locked memory was registered: plain host memory stands in for every `cpu_pinned` id.
     plain_pinned: bool,
+    around: Surroundings,
+    /// Held while a pool is put into its slot, and across a fork.
+    opening: BriefLock<()>,
 }
 
 struct Slot {
@@ -35,6 +41,7 @@ struct Slot {
 pub struct StorageBuilder {
     config: StorageConfig,
     memories: Vec<Arc<dyn DeviceMemory>>,
+    observer: Option<Arc<dyn PoolObserver>>,
 }
 
 impl StorageBuilder {
@@ -42,6 +49,13 @@ impl StorageBuilder {
     #[must_use]
     pub fn device(mut self, memory: Arc<dyn DeviceMemory>) -> Self {
         self.memories.push(memory);
+        self
+    }
+
+    /// Reports every block to `observer`, from the start until [`Storage::set_observing`] says otherwise.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn PoolObserver>) -> Self {
+        self.observer = Some(observer);
         self
     }
 
@@ -67,7 +81,18 @@ impl StorageBuilder {
             }
         }
         slots.sort_by_key(|slot| slot.device);
-        let shared = Shared { config: self.config, slots, announced: Default::default(), plain_pinned };
+        let shared = Shared {
+            config: self.config,
+            slots,
+            announced: [(); 4].map(|()| AtomicBool::new(false)),
+            plain_pinned,
+            around: Surroundings {
+                watch: Arc::new(Watch::new(self.observer)),
+                hooks: Arc::new(PressureHooks::default()),
+            },
+            // Before the lists of threads of all pools, which are in the order of their ids from 1.
+            opening: BriefLock::new(Rank::StorageThreads, 0, ()),
+        };
         Ok(Storage { shared: Arc::new(shared) })
     }
 }
@@ -83,7 +108,7 @@ impl Storage {
 
     /// Storage with devices of the caller's choice.
     pub fn builder(config: StorageConfig) -> StorageBuilder {
-        StorageBuilder { config, memories: Vec::new() }
+        StorageBuilder { config, memories: Vec::new(), observer: None }
     }
 
     /// The settings.
@@ -96,37 +121,72 @@ impl Storage {
         self.shared.slots.iter().map(|slot| slot.device)
     }
 
-    /// A block of at least `size_bytes` bytes on `device`. Size 0 gives an empty block and touches no pool.
+    /// A block of at least `size_bytes` bytes on `device`, for the host or for a stream that knows of nothing before it:
+    /// if earlier owners left unfinished work on the memory, the calling thread waits for it. Size 0 gives an empty block
+    /// and touches no pool.
+    ///
+    /// A thread gets back the block of this size class that it freed last, unless another thread had nothing else to take;
+    /// after its own come those that were freed elsewhere.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if the device has no room, also after all cached
     /// blocks were returned to it; [`ErrorKind::NotBuilt`](mxrs_types::ErrorKind::NotBuilt) if no memory of this device
     /// was registered; otherwise what the device reports.
+    #[inline]
     pub fn allocate(&self, device: Device, size_bytes: usize, tag: Tag) -> Result<Block> {
+        self.hand_out(device, size_bytes, tag, None)
+    }
+
+    /// As [`allocate`](Self::allocate), for work on `stream`: it is made to wait, on the device, for unfinished work of
+    /// other streams on the memory; the calling thread does not wait.
+    ///
+    /// # Errors
+    /// As for [`allocate`](Self::allocate).
+    pub fn allocate_on(&self, device: Device, size_bytes: usize, tag: Tag, stream: &dyn DeviceStream) -> Result<Block> {
+        self.hand_out(device, size_bytes, tag, Some(stream))
+    }
+
+    #[inline]
+    fn hand_out(
+        &self,
+        device: Device,
+        size_bytes: usize,
+        tag: Tag,
+        stream: Option<&dyn DeviceStream>,
+    ) -> Result<Block> {
         if size_bytes == 0 {
             return Ok(Block::empty(device, tag));
         }
         let Some(slot) = self.shared.slot(device) else {
-            let known: Vec<_> = self.devices().map(|device| device.to_string()).collect();
-            let reason = format!("no such device is registered (known: {})", known.join(", "));
-            return Err(Error::not_built(format!("memory of {device}"), reason));
+            return Err(self.shared.unknown(device));
         };
         let pool = match slot.pool.get() {
             Some(pool) => pool,
             None => self.shared.open(slot),
         };
-        pool.allocate(device, size_bytes, tag)
+        // SAFETY: the record is live, and this is its one block.
+        let block = unsafe { Block::new(pool.allocate(device, size_bytes, tag, stream)?) };
+        if self.shared.around.watch.is_on() {
+            self.shared.around.watch.allocated(&block);
+        }
+        Ok(block)
     }
 
     /// Returns all cached blocks of the device's pool to the device ("empty cache") and answers how many bytes that
     /// were. Live blocks stay. A device that was never used has nothing to return.
     pub fn release_all(&self, device: Device) -> u64 {
-        self.shared.pool(device).map_or(0, Pool::release_all)
+        self.shared.pool(device).map_or(0, |pool| pool.release_all())
     }
 
     /// Counters of the device's pool; all 0 if the device was never used.
     pub fn stats(&self, device: Device) -> PoolStats {
-        self.shared.pool(device).map_or_else(PoolStats::default, Pool::stats)
+        self.shared.pool(device).map_or_else(PoolStats::default, |pool| pool.stats())
+    }
+
+    /// What is live on the device's pool, by tag, most bytes first. The bytes add up to
+    /// [`PoolStats::live_blocks_bytes`] of the same moment.
+    pub fn tags(&self, device: Device) -> Vec<(Tag, TagStats)> {
+        self.shared.pool(device).map_or_else(Vec::new, |pool| pool.tags())
     }
 
     /// Counters of every pool that was used, by the device it goes by.
@@ -141,14 +201,35 @@ impl Storage {
             pool.reset_peaks();
         }
     }
+
+    /// Runs `hook` when a device refuses a request although all cached blocks were returned to it, so that those who can
+    /// do without some memory let go of it; the request is then repeated for the last time. Hooks run on the thread that
+    /// asks for memory, in the order they were added, while no lock of the storage is held. A hook may allocate; if that
+    /// fails no hook runs again.
+    ///
+    /// The hook stays until the guard is dropped. If it owns a handle to this storage, that keeps the storage alive.
+    pub fn on_pressure(&self, hook: impl Fn(&Pressure) + Send + Sync + 'static) -> PressureGuard {
+        self.shared.around.hooks.add(Arc::new(hook))
+    }
+
+    /// Whether blocks are reported to the observer given to [`StorageBuilder::observer`]; without one nothing is.
+    pub fn set_observing(&self, on: bool) {
+        self.shared.around.watch.switch(on);
+    }
+
+    /// What keeps the pools whole when the process forks.
+    pub fn fork_guard(&self) -> ForkGuard {
+        ForkGuard::new(&self.shared)
+    }
 }
 
 impl Shared {
+    #[inline]
     fn slot(&self, device: Device) -> Option<&Slot> {
-        let mut device = pool_device(device);
         if device.kind == DeviceKind::Cpu {
             return self.slots.first();
         }
+        let mut device = pool_device(device);
         if device.kind == DeviceKind::CpuPinned && self.plain_pinned {
             device.id = 0;
         }
@@ -156,8 +237,25 @@ impl Shared {
     }
 
     /// The pool of a device, if it has been used.
-    fn pool(&self, device: Device) -> Option<&Pool> {
-        self.slot(device)?.pool.get().map(Arc::as_ref)
+    fn pool(&self, device: Device) -> Option<&Arc<Pool>> {
+        self.slot(device)?.pool.get()
+    }
+
+    #[cold]
+    fn unknown(&self, device: Device) -> Error {
+        let known: Vec<_> = self.slots.iter().map(|slot| slot.device.to_string()).collect();
+        let reason = format!("no such device is registered (known: {})", known.join(", "));
+        Error::not_built(format!("memory of {device}"), reason)
+    }
+
+    /// No pool is opened while the guard exists.
+    pub(crate) fn lock_opening(&self) -> BriefGuard<'_, ()> {
+        self.opening.lock()
+    }
+
+    /// The pools in use.
+    pub(crate) fn open_pools(&self) -> Vec<Arc<Pool>> {
+        self.slots.iter().filter_map(|slot| slot.pool.get().cloned()).collect()
     }
 
     /// Makes the pool of a slot. It is made outside `get_or_init` because it asks the device for its size, and no lock
@@ -169,8 +267,10 @@ impl Shared {
         if self.config.naive_storage_manager {
             config.kind = PoolKind::Unpooled;
         }
-        let fresh = Arc::new(Pool::new(slot.device, Arc::clone(&slot.memory), &config));
+        let fresh = Arc::new(Pool::new(slot.device, Arc::clone(&slot.memory), &config, self.around.clone()));
+        let opening = self.opening.lock();
         let pool = slot.pool.get_or_init(|| fresh);
+        drop(opening);
         // Shared memory is never pooled, so there is nothing to choose and nothing to announce.
         let first = !self.announced[announcement_index(kind)].swap(true, Ordering::Relaxed);
         if first && kind != DeviceKind::CpuShared {
@@ -182,6 +282,13 @@ impl Shared {
             tracing::info!(target: "mxrs_storage", "Using {manager} StorageManager for {}", device_word(kind));
         }
         pool
+    }
+}
+
+impl Drop for Shared {
+    /// The last handle goes: from here on each block looks after its pool.
+    fn drop(&mut self) {
+        self.slots.iter().filter_map(|slot| slot.pool.get()).for_each(Pool::orphan);
     }
 }
 

@@ -16,8 +16,15 @@ pub struct Tag {
 
 impl Tag {
     /// A tag of this name in the unknown scope.
+    #[inline]
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), ..Self::default() }
+        Self { name: name.into(), scope: Self::default().scope }
+    }
+
+    /// Whether both words are part of the program, so that dropping the tag does nothing.
+    #[inline]
+    pub(crate) fn is_static(&self) -> bool {
+        matches!((&self.name, &self.scope), (Cow::Borrowed(_), Cow::Borrowed(_)))
     }
 
     /// The same name in this scope.
@@ -30,12 +37,14 @@ impl Tag {
 
 impl Default for Tag {
     /// Scope `<unk>:`, name `unknown`.
+    #[inline]
     fn default() -> Self {
         Self { name: Cow::Borrowed("unknown"), scope: Cow::Borrowed("<unk>:") }
     }
 }
 
 impl From<&'static str> for Tag {
+    #[inline]
     fn from(name: &'static str) -> Self {
         Self::new(name)
     }

@@ -1,7 +1,12 @@
 //! One set of names for std, or for loom under `--cfg loom`, with parking_lot's locks under `--cfg tsan`.
 
 /// Shared ownership; std's under loom too, where only loom's own can be watched but std's can hold unsized values.
-pub use std::sync::Arc;
+pub use std::sync::{Arc, Weak};
+
+#[cfg(loom)]
+pub use once::OnceLock;
+#[cfg(not(loom))]
+pub use std::sync::OnceLock;
 
 #[cfg(loom)]
 pub use loom::thread_local;
@@ -36,8 +41,15 @@ pub mod atomic {
 pub mod thread {
     #[cfg(loom)]
     pub use loom::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, spawn, yield_now};
+
+    /// Lets other threads run (loom has no clock).
+    #[cfg(loom)]
+    pub fn sleep(_duration: std::time::Duration) {
+        yield_now();
+    }
+
     #[cfg(not(loom))]
-    pub use std::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, spawn, yield_now};
+    pub use std::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, sleep, spawn, yield_now};
 }
 
 /// Advice to the processor while spinning.
@@ -46,6 +58,42 @@ pub mod hint {
     pub use loom::hint::spin_loop;
     #[cfg(not(loom))]
     pub use std::hint::spin_loop;
+}
+
+#[cfg(loom)]
+mod once {
+    use super::atomic::{AtomicBool, Ordering};
+
+    /// A value written once. std's, in a form whose order loom can see.
+    #[derive(Debug, Default)]
+    pub struct OnceLock<T> {
+        is_set: AtomicBool,
+        setting: super::Mutex<()>,
+        value: std::sync::OnceLock<T>,
+    }
+
+    impl<T> OnceLock<T> {
+        /// Without a value.
+        pub fn new() -> Self {
+            Self { is_set: AtomicBool::new(false), setting: super::Mutex::new(()), value: std::sync::OnceLock::new() }
+        }
+
+        /// The value, if it has been written.
+        pub fn get(&self) -> Option<&T> {
+            if self.is_set.load(Ordering::Acquire) { self.value.get() } else { None }
+        }
+
+        /// The value, written by `make` if there is none yet. `make` must use nothing else of this module.
+        pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+            if let Some(value) = self.get() {
+                return value;
+            }
+            let _setting = self.setting.lock();
+            let value = self.value.get_or_init(make);
+            self.is_set.store(true, Ordering::Release);
+            value
+        }
+    }
 }
 
 #[cfg(not(any(loom, tsan)))]

@@ -29,6 +29,10 @@ pub enum Rank {
     EngineThreads = 45,
     /// One worker pool: its priority heap and its sleepers.
     EnginePool = 50,
+    /// The list of threads that keep freed blocks of a storage pool.
+    StorageThreads = 54,
+    /// One thread's cache of freed blocks; several at once in the order of their numbers.
+    StorageCache = 57,
     /// A storage pool's free lists.
     Storage = 60,
     /// A backend's cache of prepared kernels.

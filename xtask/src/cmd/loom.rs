@@ -1,4 +1,4 @@
-//! `cargo xtask loom`: every interleaving of the engine's protocol and of the thread team's, in full.
+//! `cargo xtask loom`: every interleaving of the protocols of engine, storage pools and thread team.
 //!
 //! Builds in a target folder of its own: `--cfg loom` changes every crate, and must not evict the ordinary build.
 
@@ -22,7 +22,8 @@ pub struct Args {
 /// A model finds an interleaving that breaks a rule.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
-    let run = session.cargo("test").args(["--release", "-p", "mxrs-sync", "-p", "mxrs-engine", "--test", "loom_*"]);
+    let packages = ["-p", "mxrs-sync", "-p", "mxrs-storage", "-p", "mxrs-engine"];
+    let run = session.cargo("test").arg("--release").args(packages).args(["--test", "loom_*"]);
     let run = run.args(&args.filter);
     let run = run.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", session.target_dir().join("loom"));
     match args.max_preemptions {

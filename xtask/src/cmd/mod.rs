@@ -52,7 +52,7 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Rewrite generated tables and golden files
     Bless(bless::Args),
-    /// Check the protocols of the engine and the thread team exhaustively with loom
+    /// Check the protocols of the engine, the storage pools and the thread team with loom
     Loom(loom::Args),
     /// Run random programs on every kind of engine against a serial interpreter of its rules
     Stress(stress::Args),

@@ -3,7 +3,7 @@
 use super::system_probe::SystemProbe;
 use super::{DeviceMemory, MemoryInfo, refused};
 use crate::ALIGNMENT;
-use crate::sync::{AtomicU64, Ordering};
+use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_types::{Device, Result};
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -59,7 +59,9 @@ impl Default for HostMemory {
     }
 }
 
-impl DeviceMemory for HostMemory {
+// SAFETY: memory comes from the process allocator with a layout of `ALIGNMENT` or more, or from a mapping of its own; both
+// give memory that is disjoint, stays, and belongs to no thread.
+unsafe impl DeviceMemory for HostMemory {
     fn device(&self) -> Device {
         self.device
     }

@@ -23,10 +23,14 @@ pub struct MemoryInfo {
 
 /// The memory of one device: the only thing a pool knows about hardware.
 ///
-/// An implementation promises that `allocate` returns memory of at least the size asked for, at a multiple of
-/// [`ALIGNMENT`](crate::ALIGNMENT), that overlaps no other allocation not yet freed, and that may be used and freed on
-/// any thread. Pools call it without holding a lock, from many threads at once.
-pub trait DeviceMemory: Send + Sync {
+/// Pools call it without holding a lock, from many threads at once.
+///
+/// # Safety
+/// `allocate` returns memory of at least the size asked for, at a multiple of [`ALIGNMENT`](crate::ALIGNMENT), that
+/// overlaps no other allocation not yet freed, stays until it is freed, and may be used and freed on any thread. If
+/// [`device`](Self::device) is a host device ([`Device::is_host`]), the host may read and write it. (A device that only
+/// tests see may give addresses with nothing behind them: then it is for the test not to touch them.)
+pub unsafe trait DeviceMemory: Send + Sync {
     /// The device.
     fn device(&self) -> Device;
 

@@ -2,7 +2,8 @@
 
 use super::host::{host_allocate, host_free};
 use super::{DeviceMemory, MemoryInfo, refused};
-use crate::sync::{AtomicU64, Mutex, Ordering};
+use mxrs_sync::Mutex;
+use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_types::{Device, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
@@ -81,6 +82,8 @@ struct State {
     /// Sizes by address.
     live: BTreeMap<usize, usize>,
     failing_requests: BTreeSet<u64>,
+    /// Requests whose number is a multiple of this are refused; 0 for none.
+    failing_multiple: u64,
     /// Bytes of address space given out so far, where nothing lies behind an address.
     address_space: usize,
 }
@@ -98,7 +101,7 @@ impl SimulatedMemory {
             latency: Duration::ZERO,
             hook: None,
             n_requests: AtomicU64::new(0),
-            state: Mutex::default(),
+            state: Mutex::new(State::default()),
         }
     }
 
@@ -128,6 +131,11 @@ impl SimulatedMemory {
         self.state.lock().failing_requests.insert(nth);
     }
 
+    /// Refuses every `n`th request from now on, counted from 1 at the making of this object; 0 refuses none.
+    pub fn fail_every(&self, n: u64) {
+        self.state.lock().failing_multiple = n;
+    }
+
     /// Requests so far, refused ones included.
     pub fn n_requests(&self) -> u64 {
         self.n_requests.load(Ordering::Relaxed)
@@ -145,7 +153,7 @@ impl SimulatedMemory {
 
     fn pause(&self) {
         if !self.latency.is_zero() {
-            std::thread::sleep(self.latency);
+            mxrs_sync::thread::sleep(self.latency);
         }
     }
 
@@ -160,7 +168,9 @@ impl SimulatedMemory {
         let nth = self.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
         let mut state = self.state.lock();
         let used_bytes = state.counters.used_bytes.checked_add(size_bytes as u64);
-        let room = used_bytes.filter(|&used| used <= self.total_bytes && !state.failing_requests.contains(&nth));
+        let fails = state.failing_requests.contains(&nth)
+            || (state.failing_multiple > 0 && nth.is_multiple_of(state.failing_multiple));
+        let room = used_bytes.filter(|&used| used <= self.total_bytes && !fails);
         let granted = room.and_then(|used| {
             let ptr = match self.backed {
                 true => host_allocate(size_bytes)?,
@@ -185,7 +195,9 @@ impl SimulatedMemory {
     }
 }
 
-impl DeviceMemory for SimulatedMemory {
+// SAFETY: with backing, as for `HostMemory`; without, addresses are given out once each, in steps of 4096 bytes, and the maker
+// of the object has asked for addresses only.
+unsafe impl DeviceMemory for SimulatedMemory {
     fn device(&self) -> Device {
         self.device
     }

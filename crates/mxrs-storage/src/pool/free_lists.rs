@@ -1,41 +1,68 @@
-//! Freed blocks that wait for reuse: the container of a pool.
+//! The container of `Naive` and `Round`: one stack of freed blocks for each size class. `Unpooled` leaves it empty.
 
+use super::container::{Container, Grown};
+use super::record::{RecordRef, Request, Segment};
+use super::rounding::SizeClass;
 use rustc_hash::FxHashMap;
-use std::ptr::NonNull;
 
-/// Memory that belongs to the pool and to nobody else.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FreeBlock {
-    pub(crate) ptr: NonNull<u8>,
-    pub(crate) block_bytes: usize,
-}
+/// Blocks up to this size are kept by the dozen in front of the container, larger ones in pairs or a little more.
+const MAGAZINE_BYTES: usize = 4 << 20;
 
-// SAFETY: a free block is an address and a size that the pool owns; `DeviceMemory` promises that its memory is tied to
-// no thread, and the pool passes a block on under its lock.
-unsafe impl Send for FreeBlock {}
-
-/// One stack of blocks for each size class; the last one in is the first one out.
+/// The last one in is the first one out.
 #[derive(Debug, Default)]
 pub(crate) struct FreeLists {
-    by_key: FxHashMap<usize, Vec<FreeBlock>>,
+    by_key: FxHashMap<usize, Vec<RecordRef>>,
+    n_blocks: u64,
+    n_bytes: u64,
 }
 
-impl FreeLists {
-    pub(crate) fn take(&mut self, key: usize) -> Option<FreeBlock> {
-        self.by_key.get_mut(&key)?.pop()
+impl Container for FreeLists {
+    fn magazine_limit(&self, block_bytes: usize) -> usize {
+        (MAGAZINE_BYTES / block_bytes.max(1)).clamp(2, 32)
     }
 
-    pub(crate) fn put(&mut self, key: usize, block: FreeBlock) {
-        self.by_key.entry(key).or_default().push(block);
+    fn serves_other_classes(&self) -> bool {
+        false
     }
 
-    /// Empties every stack.
-    pub(crate) fn drain(&mut self) -> Vec<FreeBlock> {
-        self.by_key.drain().flat_map(|(_, blocks)| blocks).collect()
+    fn take(&mut self, class: SizeClass) -> Option<RecordRef> {
+        let record = self.by_key.get_mut(&class.key)?.pop()?;
+        debug_assert_eq!(record.block_bytes(), class.block_bytes);
+        self.n_blocks -= 1;
+        self.n_bytes -= record.block_bytes() as u64;
+        Some(record)
     }
 
-    /// Bytes of the largest block, 0 if there is none.
-    pub(crate) fn largest_bytes(&self) -> usize {
-        self.by_key.values().flatten().map(|block| block.block_bytes).max().unwrap_or(0)
+    fn put(&mut self, record: RecordRef) {
+        self.n_blocks += 1;
+        self.n_bytes += record.block_bytes() as u64;
+        self.by_key.entry(record.key()).or_default().push(record);
+    }
+
+    fn growth_bytes(&self, class: SizeClass) -> usize {
+        class.block_bytes
+    }
+
+    fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
+        RecordRef::new(memory.ptr, memory.bytes, class.key, memory.pool, request)
+    }
+
+    fn discard(&mut self, record: RecordRef) -> Option<Segment> {
+        // SAFETY: the pool hands over its only copy.
+        Some(unsafe { record.destroy() })
+    }
+
+    fn drain(&mut self) -> Vec<Segment> {
+        (self.n_blocks, self.n_bytes) = (0, 0);
+        // SAFETY: a record inside has left the roster, and the lists hold its only copy.
+        self.by_key.drain().flat_map(|(_, records)| records).map(|record| unsafe { record.destroy() }).collect()
+    }
+
+    fn inside(&self) -> (u64, u64) {
+        (self.n_blocks, self.n_bytes)
+    }
+
+    fn largest_bytes(&self) -> usize {
+        self.by_key.values().filter_map(|records| records.last()).map(|record| record.block_bytes()).max().unwrap_or(0)
     }
 }

@@ -1,37 +1,83 @@
-//! A pool: rounding policy × container of freed blocks × device memory.
+//! A pool: rounding policy × container of freed blocks × device memory, with a cache for each thread in front.
 //!
-//! Allocating: round the request and take the last block freed under its key (a *hit*). On a miss ask the device how
-//! much is free; if the block would cut into the reserve, return all cached blocks first; then request the block, and if
-//! that is refused empty the cache and try once more. Freeing pushes the block onto the stack of its key.
+//! # States of a block
+//! *Live*: a [`Block`](crate::Block) owns it. *With a thread*: freed, in the magazine of its class in one [`ThreadCache`]. *Inside*: freed,
+//! in the [`Container`]. *Leaving*: in no list, on its way back to the device. Only [`Pool`] moves a block between states.
 //!
-//! Rules the code keeps (numbers as in the tests):
-//! - S3: `reserved` is the sum of live and cached blocks whenever the lock is free.
-//! - S10: the lock is never held while the device is called. So blocks on their way back to the device are first taken
-//!   out of the books, and a thread whose request was refused waits for those under way before it tries again.
-//! - S11: books are written only after the device has said yes.
+//! # Steps
+//! Allocating: round the request and take (1) the block of this class that this thread freed last, (2) the one on top in
+//! the container, (3) one that another thread keeps; these are *hits*. On a miss (4) ask the device how much is free, and
+//! if the block would cut into the reserve, return all cached blocks first; (5) request the memory; if refused, (6) empty
+//! the cache, wait for threads that are returning memory just now, and try again; if refused, (7) run the hooks of
+//! [`Storage::on_pressure`](crate::Storage::on_pressure), empty the cache again and try for the last time.
+//! Freeing puts the block on top of its magazine; a full magazine first moves its older half to the container.
 //!
-//! Another container (one that splits and joins blocks, say) is another type beside [`FreeLists`] and another
-//! [`Rounding`]; the order of steps stays here.
+//! # Rules
+//! 1. **Order of locks**: list of threads, caches by number, books. The way of (1) and of an ordinary free takes one lock,
+//!    the cache of the calling thread, which nobody else wants except under rule 3; it writes no memory that another
+//!    thread's hit reads or writes.
+//! 2. A block moves between a magazine and the container under both locks, between two magazines under rule 3.
+//! 3. Who must see all blocks at once (a miss, a flush, a snapshot) *freezes* the pool: takes the list of threads, every
+//!    cache and the books. So a miss is a miss: at one instant no thread had a block of that class. Memory does not grow
+//!    because one thread allocates what another frees.
+//! 4. S3: while a pool is frozen, `reserved` is the sum of live and cached blocks. Each thread counts in its own cache;
+//!    whoever holds its lock together with the books folds the counts in.
+//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook or an observer runs. So leaving
+//!    blocks are first taken out of the books, and who was refused waits for those under way.
+//! 6. S11: books are written only after the device has said yes.
+//! 7. S9: a block carries the events of its former owners. A hit on a stream makes that stream wait for those of other
+//!    streams and keeps them, as the wait itself may lie in the future; a hit without a stream waits on the host and drops
+//!    them; a block leaves for the device only when all are finished.
+//! 8. **Lifetime**: a block points to its pool without counting, so that a hit touches no shared counter. While a
+//!    [`Storage`](crate::Storage) handle exists it owns the pool. When the last one goes it freezes the pool, marks every
+//!    cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what is
+//!    cached. Whoever frees a block looks at the mark under a lock of rule 3, before the block counts as dead; from then
+//!    on blocks go straight back to the device and the last one takes the pool with it. A pool without handles is never
+//!    allocated from.
+//! 9. A thread that ends puts its cache into the container. One that is ending already, and one that has no cache yet,
+//!    work with the books directly.
+//! 10. Across a fork all locks are held by the forking thread ([`ForkGuard`](crate::ForkGuard)), so the child finds every
+//!     pool in order; blocks with threads that the child lacks are found by (3).
 
+mod books;
+mod container;
+mod counts;
+mod events;
+mod fork;
 mod free_lists;
 mod inventory;
+mod ladder;
+mod lifetime;
+mod record;
 mod rounding;
+mod search;
+mod thread_cache;
 
-use crate::config::{PoolConfig, PoolKind, Setting, device_word};
-use crate::memory::DeviceMemory;
-use crate::sync::{Arc, Condvar, Mutex};
-use crate::{ALIGNMENT, Block, PoolStats, Tag};
-use free_lists::{FreeBlock, FreeLists};
-use inventory::Inventory;
-use mxrs_types::{Device, Error, ErrorKind, Result};
+pub(crate) use fork::HeldPools;
+pub(crate) use record::{RecordRef, Request};
 pub(crate) use rounding::Rounding;
-use std::ptr::NonNull;
-use std::time::Duration;
 
-/// How long a refused request waits for other threads that are returning blocks to the device.
-const RETURN_WAIT: Duration = Duration::from_secs(10);
+use crate::config::{PoolConfig, PoolKind};
+use crate::memory::DeviceMemory;
+use crate::observer::Watch;
+use crate::pressure::PressureHooks;
+use crate::{PoolStats, Tag, TagStats};
+use books::Books;
+use container::{Container, Grown};
+use counts::Counts;
+use crossbeam_utils::CachePadded;
+use free_lists::FreeLists;
+use mxrs_sync::atomic::AtomicUsize;
+use mxrs_sync::{Arc, BriefLock, Rank};
+use mxrs_types::{Device, DeviceStream, Result};
+use rounding::SizeClass;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use thread_cache::ThreadCache;
 
 pub(crate) struct Pool {
+    /// Names the pool for the threads' caches, and orders it among pools.
+    id: u64,
     /// The device in its canonical form (`cpu(0)` for every cpu).
     device: Device,
     memory: Arc<dyn DeviceMemory>,
@@ -40,237 +86,261 @@ pub(crate) struct Pool {
     caches: bool,
     /// Bytes of the device that growth should leave free while there is something to release.
     reserve_bytes: u64,
-    books: Mutex<Books>,
-    /// Signalled when `Books::returning` falls to 0.
-    returned: Condvar,
+    watch: Arc<Watch>,
+    hooks: Arc<PressureHooks>,
+    threads: CachePadded<BriefLock<Threads>>,
+    books: CachePadded<BriefLock<Books>>,
+    /// Threads that are returning memory to the device just now; raised under the lock of the books.
+    returning: AtomicUsize,
 }
 
-/// What the lock guards.
+/// The threads that keep blocks of a pool, in the order of their numbers.
 #[derive(Default)]
-struct Books {
-    free: FreeLists,
-    stats: PoolStats,
-    inventory: Inventory,
-    /// Threads that are returning a drained cache to the device just now.
-    returning: usize,
+struct Threads {
+    caches: Vec<Arc<ThreadCache>>,
+    n_made: u64,
+}
+
+/// What pools of one storage share.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) watch: Arc<Watch>,
+    pub(crate) hooks: Arc<PressureHooks>,
 }
 
 impl Pool {
     /// Asks the device for its size, so call it without a lock.
-    pub(crate) fn new(device: Device, memory: Arc<dyn DeviceMemory>, config: &PoolConfig) -> Self {
+    pub(crate) fn new(
+        device: Device,
+        memory: Arc<dyn DeviceMemory>,
+        config: &PoolConfig,
+        around: Surroundings,
+    ) -> Self {
         let caches = config.kind != PoolKind::Unpooled;
         let total = if caches { memory.info().total } else { 0 };
         let reserve = u128::from(total) * u128::from(config.reserve_percent) / 100;
+        let container: Box<dyn Container> = match config.kind {
+            PoolKind::Naive | PoolKind::Round | PoolKind::Unpooled => Box::new(FreeLists::default()),
+        };
+        let id = lifetime::next_id();
         Self {
+            id,
             device,
             memory,
             rounding: Rounding::new(config),
             caches,
             reserve_bytes: u64::try_from(reserve).unwrap_or(u64::MAX),
-            books: Mutex::default(),
-            returned: Condvar::new(),
+            watch: around.watch,
+            hooks: around.hooks,
+            threads: CachePadded::new(BriefLock::new(Rank::StorageThreads, id, Threads::default())),
+            books: CachePadded::new(BriefLock::new(Rank::Storage, id, Books::new(container))),
+            returning: AtomicUsize::new(0),
         }
     }
 
+    #[inline]
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// The figures, at one moment.
     pub(crate) fn stats(&self) -> PoolStats {
-        self.books.lock().stats
+        self.frozen(|books, caches| books.snapshot(search::with_threads(caches)))
+    }
+
+    /// Live blocks by tag, most bytes first.
+    pub(crate) fn tags(&self) -> Vec<(Tag, TagStats)> {
+        self.frozen(|books, _| search::tags(books))
     }
 
     pub(crate) fn reset_peaks(&self) {
-        let stats = &mut self.books.lock().stats;
-        stats.peak_reserved = stats.reserved;
-        stats.peak_live_requested = stats.live_requested;
+        self.frozen(|books, _| {
+            books.stats.peak_reserved = books.stats.reserved;
+            books.stats.peak_live_requested = books.stats.live_requested;
+        });
     }
 
-    /// A block for `size ≥ 1` bytes that calls itself memory of `device`.
-    pub(crate) fn allocate(self: &Arc<Self>, device: Device, size: usize, tag: Tag) -> Result<Block> {
+    /// A live record for `size ≥ 1` bytes that calls itself memory of `device`, for use on `stream` or by the host. The
+    /// caller is its owner.
+    #[inline]
+    pub(crate) fn allocate(
+        self: &Arc<Self>,
+        device: Device,
+        size: usize,
+        tag: Tag,
+        stream: Option<&dyn DeviceStream>,
+    ) -> Result<RecordRef> {
         let Some(class) = self.rounding.class(size) else {
             return Err(self.out_of_memory(size, 0));
         };
-        let block_bytes = class.block_bytes;
-        let mut something_to_release = false;
+        let mut request = ManuallyDrop::new(Request { device, size, tag });
+        let own = if self.caches { self.take_own(class, &request) } else { None };
+        let record = match own {
+            Some(record) => record,
+            // SAFETY: it has not been moved out of.
+            None => self.find_or_grow(class, unsafe { ManuallyDrop::take(&mut request) })?,
+        };
+        if record.is_marked() {
+            self.settle(record, stream)?;
+        }
+        Ok(record)
+    }
+
+    /// Step (1): the block that this thread freed last. On success `request` has been moved out of.
+    #[inline]
+    fn take_own(&self, class: SizeClass, request: &ManuallyDrop<Request>) -> Option<RecordRef> {
+        thread_cache::with(self.id, |cache| {
+            let mut cache = cache.lock();
+            let record = cache.pop(class.key)?;
+            cache.counts.hit(request.size, class.block_bytes);
+            // SAFETY: the lock of the cache it was in is held. The caller does not use the request again, and nothing
+            // drops it.
+            unsafe { record.revive(std::ptr::read(&raw const **request)) };
+            Some(record)
+        })
+        .flatten()
+    }
+
+    #[cold]
+    fn find_or_grow(self: &Arc<Self>, class: SizeClass, request: Request) -> Result<RecordRef> {
+        let mut request = Some(request);
+        let mut growth_bytes = class.block_bytes;
         if self.caches {
+            self.join();
+            if let Some(record) = self.refill(class, &mut request) {
+                return Ok(record);
+            }
+            match self.search(class, &mut request) {
+                search::Found::Hit(record) => return Ok(record),
+                search::Found::Nothing { bytes, releasable } => {
+                    growth_bytes = bytes;
+                    if releasable {
+                        self.keep_reserve(bytes);
+                    }
+                }
+            }
+        }
+        let Some(request) = request else { unreachable!("the request was given to a block that was not found") };
+        let ptr = self.request(request.size, growth_bytes)?;
+        let grown = Grown { ptr, bytes: growth_bytes, pool: Arc::as_ptr(self) };
+        Ok(self.with_books(|books| books.grow(grown, class, request)))
+    }
+
+    /// Takes a live block back: to the thread, into the container, or to the device where nothing is cached.
+    ///
+    /// # Safety
+    /// The caller owns the live block of `record`, which `pool` allocated, and gives it up.
+    #[inline]
+    pub(crate) unsafe fn free(pool: NonNull<Self>, record: RecordRef) {
+        // SAFETY: the block is live, so by rule 8 the pool is alive. From the release of the lock below on it may not be,
+        // so no reference to it is kept.
+        let (id, caches) = unsafe { (pool.as_ref().id, pool.as_ref().caches) };
+        if caches {
+            let freed = thread_cache::with(id, |cache| {
+                let mut cache = cache.lock();
+                if cache.orphaned {
+                    return None;
+                }
+                if !cache.push(record) {
+                    // SAFETY: the lock of a cache that is not orphaned is held, so the pool stays.
+                    let this = unsafe { pool.as_ref() };
+                    if !this.push_slowly(&mut cache, record) {
+                        return None;
+                    }
+                }
+                // SAFETY: the caller gives the block up, and the lock of the cache it is now in is held.
+                let (size, tag) = unsafe { record.retire() };
+                cache.counts.freed(size, record.block_bytes());
+                Some(tag)
+            });
+            // The tag goes when no lock is held. The pool may be gone by now, and the record another's.
+            if let Some(Some(tag)) = freed {
+                drop(tag);
+                return;
+            }
+        }
+        // SAFETY: as the caller promises; nothing was done to the block so far.
+        unsafe { Self::free_slowly(pool, record) }
+    }
+
+    /// Makes room in, or makes, the magazine for a block and puts it there; false where no magazine is kept.
+    #[cold]
+    fn push_slowly(&self, cache: &mut thread_cache::Contents, record: RecordRef) -> bool {
+        let mut books = self.books.lock();
+        books.stats.fold(&mut cache.counts);
+        if cache.has_room(record.key()).is_none() {
+            let limit = books.container.magazine_limit(record.block_bytes());
+            if limit == 0 {
+                return false;
+            }
+            cache.add_magazine(record.key(), limit);
+        }
+        if cache.has_room(record.key()) == Some(false) {
+            cache.take_older_half(record.key()).into_iter().for_each(|older| books.put(older));
+        }
+        cache.push(record)
+    }
+
+    /// Takes a live block back where the calling thread has no cache, or the pool keeps nothing.
+    #[cold]
+    unsafe fn free_slowly(pool: NonNull<Self>, record: RecordRef) {
+        // SAFETY: the block is live, so the pool is alive by rule 8, and the pointer came from its `Arc`.
+        let this = unsafe { lifetime::counted(pool) };
+        if !this.caches {
+            // SAFETY: as the caller promises.
+            return unsafe { Self::free_directly(pool, record) };
+        }
+        if this.join() {
+            // SAFETY: as the caller promises. It does not come here again: the thread has a cache now, which is not
+            // orphaned unless the pool has become so just now, and then it cannot join.
+            return unsafe { Self::free(pool, record) };
+        }
+        let mut books = this.books.lock();
+        if books.orphaned {
+            drop(books);
+            // SAFETY: as the caller promises.
+            return unsafe { Self::free_directly(pool, record) };
+        }
+        let tag = books.retire(record, Counts::freed);
+        books.put(record);
+        drop(books);
+        drop(tag);
+    }
+
+    /// Takes a live block back and returns it to the device, after its events.
+    ///
+    /// # Safety
+    /// As for [`free`](Self::free).
+    pub(crate) unsafe fn free_directly(pool: NonNull<Self>, record: RecordRef) {
+        // SAFETY: the block is live, so the pool is alive by rule 8, and the pointer came from its `Arc`.
+        let this = unsafe { lifetime::counted(pool) };
+        let (segment, tag, orphaned) = this.with_books(|books| {
+            let (segment, tag) = books.discard(record);
+            (segment, tag, books.orphaned)
+        });
+        drop(tag);
+        if let Some(segment) = segment {
+            this.give_back(segment);
+        }
+        if orphaned {
+            // SAFETY: the pool was orphaned while the block was live, so the block had a counted reference.
+            drop(unsafe { Arc::from_raw(pool.as_ptr()) });
+        }
+    }
+
+    /// Runs `work` on the books after this thread's cache has reported to them.
+    fn with_books<R>(&self, work: impl FnOnce(&mut Books) -> R) -> R {
+        let mut work = Some(work);
+        let done = thread_cache::with(self.id, |cache| {
+            let mut cache = cache.lock();
             let mut books = self.books.lock();
-            if let Some(block) = books.free.take(class.key) {
-                debug_assert_eq!(block.block_bytes, block_bytes);
-                books.stats.cache_loses(block_bytes);
-                books.stats.hits += 1;
-                books.stats.block_lives(size, block_bytes);
-                books.inventory.reused(block.ptr, &tag);
-                drop(books);
-                return Ok(Block::new(block.ptr, size, block_bytes, device, tag, Arc::clone(self)));
-            }
-            something_to_release = books.stats.cached_blocks > 0;
-        }
-        if something_to_release {
-            self.keep_reserve(block_bytes);
-        }
-        let ptr = self.request(size, block_bytes)?;
-        let mut books = self.books.lock();
-        books.stats.system_gave(block_bytes);
-        books.stats.block_lives(size, block_bytes);
-        books.inventory.grown(ptr, block_bytes, &tag);
-        drop(books);
-        Ok(Block::new(ptr, size, block_bytes, device, tag, Arc::clone(self)))
-    }
-
-    /// Takes a live block back: into the cache, or to the device where nothing is cached.
-    pub(crate) fn free(&self, ptr: NonNull<u8>, size: usize, block_bytes: usize) {
-        if !self.caches {
-            return self.free_directly(ptr, size, block_bytes);
-        }
-        // The class existed when the block was allocated, and the policy is fixed.
-        let Some(class) = self.rounding.class(size) else { unreachable!("a live block of {size} bytes has no class") };
-        let mut books = self.books.lock();
-        books.inventory.cached(ptr, block_bytes);
-        books.stats.block_dies(size, block_bytes);
-        books.stats.cache_gains(block_bytes);
-        books.free.put(class.key, FreeBlock { ptr, block_bytes });
-    }
-
-    /// Takes a live block back and returns it to the device.
-    pub(crate) fn free_directly(&self, ptr: NonNull<u8>, size: usize, block_bytes: usize) {
-        let mut books = self.books.lock();
-        books.inventory.left(ptr, block_bytes, true);
-        books.stats.block_dies(size, block_bytes);
-        books.stats.system_takes(block_bytes);
-        drop(books);
-        // SAFETY: the block came from `self.memory.allocate(block_bytes)`; its only owner has just given it up, and it
-        // has left the books, so nothing else can return it.
-        unsafe { self.memory.free(ptr, block_bytes) };
-    }
-
-    /// Returns all cached blocks to the device; live ones stay. Answers how many bytes that were.
-    pub(crate) fn release_all(&self) -> u64 {
-        self.empty_cache(|_, _| ())
-    }
-
-    /// Empties the cache unless the device can give `block_bytes` and keep its reserve.
-    fn keep_reserve(&self, block_bytes: usize) {
-        let free = self.memory.info().free;
-        let left = free.checked_sub(block_bytes as u64).filter(|&left| left > 0);
-        if left.is_none_or(|left| left < self.reserve_bytes) {
-            self.flush();
-        }
-    }
-
-    /// Empties the cache to make room, and counts it if there was something to release.
-    fn flush(&self) -> u64 {
-        self.empty_cache(|stats, bytes| {
-            stats.flushes += 1;
-            stats.flushed_bytes += bytes;
-        })
-    }
-
-    fn empty_cache(&self, count: impl FnOnce(&mut PoolStats, u64)) -> u64 {
-        let mut books = self.books.lock();
-        let blocks = books.free.drain();
-        if blocks.is_empty() {
-            return 0;
-        }
-        let mut bytes = 0;
-        for block in &blocks {
-            books.inventory.left(block.ptr, block.block_bytes, false);
-            books.stats.cache_loses(block.block_bytes);
-            books.stats.system_takes(block.block_bytes);
-            bytes += block.block_bytes as u64;
-        }
-        count(&mut books.stats, bytes);
-        books.returning += 1;
-        drop(books);
-
-        let _returning = Returning(self);
-        for block in blocks {
-            // SAFETY: the block came from `self.memory.allocate(block_bytes)`, was cached, so had no owner, and has
-            // been taken out of the cache by this thread alone.
-            unsafe { self.memory.free(block.ptr, block.block_bytes) };
-        }
-        bytes
-    }
-
-    /// `block_bytes` from the device, if need be after emptying the cache.
-    fn request(&self, size: usize, block_bytes: usize) -> Result<NonNull<u8>> {
-        let refused = match self.memory.allocate(block_bytes) {
-            Ok(ptr) => return self.aligned(ptr, block_bytes),
-            Err(error) => error,
-        };
-        self.books.lock().stats.refusals += 1;
-        if !self.caches {
-            return Err(self.explain(refused, size, 0));
-        }
-        let released = self.flush();
-        self.returned.wait_while_for(&mut self.books.lock(), |books| books.returning > 0, RETURN_WAIT);
-        match self.memory.allocate(block_bytes) {
-            Ok(ptr) => self.aligned(ptr, block_bytes),
-            Err(error) => {
-                self.books.lock().stats.refusals += 1;
-                Err(self.explain(error, size, released))
-            }
-        }
-    }
-
-    /// Refuses a pointer that breaks the device's promise.
-    fn aligned(&self, ptr: NonNull<u8>, block_bytes: usize) -> Result<NonNull<u8>> {
-        if ptr.addr().get().is_multiple_of(ALIGNMENT) {
-            return Ok(ptr);
-        }
-        // SAFETY: the device has just returned this pointer for this size, and nobody else has seen it.
-        unsafe { self.memory.free(ptr, block_bytes) };
-        let message = format!("{} allocated {ptr:p}, which is not a multiple of {ALIGNMENT}", self.device);
-        Err(Error::new(ErrorKind::Backend { backend: "device memory", message }))
-    }
-
-    /// Adds the pool's view to "no memory"; other errors of the device pass with a note of what was tried.
-    fn explain(&self, error: Error, size: usize, released: u64) -> Error {
-        match error.kind() {
-            ErrorKind::OutOfMemory { .. } => self.out_of_memory(size, released),
-            _ => error.context(format!("allocating {size} bytes on {}", self.device)),
-        }
-    }
-
-    fn out_of_memory(&self, size: usize, released: u64) -> Error {
-        let device_info = self.memory.info();
-        let books = self.books.lock();
-        let (stats, largest_cached) = (books.stats, books.free.largest_bytes() as u64);
-        drop(books);
-        let mut hint = format!("the device reports {} of {} bytes free", device_info.free, device_info.total);
-        if released > 0 {
-            hint += &format!(", after {released} cached bytes were released");
-        }
-        let waste = stats.live_blocks_bytes - stats.live_requested;
-        let variable = Setting::Kind.variable(self.device.kind);
-        hint += &match self.caches {
-            true => format!("; rounding takes {waste} bytes of the live blocks, {variable} chooses how to round"),
-            false => format!("; {} blocks are not pooled ({variable})", device_word(self.device.kind)),
-        };
-        hint += "; use a smaller batch or release arrays that are no longer needed";
-        Error::new(ErrorKind::OutOfMemory {
-            device: self.device,
-            requested: size as u64,
-            live: stats.live_blocks_bytes,
-            cached: stats.cached_bytes,
-            largest_cached,
-            hint,
-        })
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        // Every live block holds an `Arc` of its pool, so only cached ones are left.
-        self.release_all();
-    }
-}
-
-/// While it exists a thread is returning blocks; dropping it, also in a panic of the device, tells those who wait.
-struct Returning<'a>(&'a Pool);
-
-impl Drop for Returning<'_> {
-    fn drop(&mut self) {
-        let mut books = self.0.books.lock();
-        books.returning -= 1;
-        if books.returning == 0 {
-            self.0.returned.notify_all();
+            books.stats.fold(&mut cache.counts);
+            work.take().map(|work| work(&mut books))
+        });
+        match (done.flatten(), work) {
+            (Some(done), _) => done,
+            (None, Some(work)) => work(&mut self.books.lock()),
+            (None, None) => unreachable!("work was done and gave nothing"),
         }
     }
 }

@@ -31,11 +31,12 @@ impl Rounding {
     }
 
     /// The class of a request of `size ≥ 1` bytes; `None` if its block would not fit in an address.
+    #[inline]
     pub(crate) fn class(&self, size: usize) -> Option<SizeClass> {
         match *self {
             Self::Naive { page, large } => {
-                let pages = size.checked_next_multiple_of(page)?;
-                let block_bytes = if pages > large { pages.checked_next_multiple_of(large)? } else { pages };
+                let pages = round_up(size, page)?;
+                let block_bytes = if pages > large { round_up(pages, large)? } else { pages };
                 Some(SizeClass { key: block_bytes, block_bytes })
             }
             Self::Round { page_log2, cutoff } => {
@@ -53,6 +54,15 @@ impl Rounding {
             Self::Exact => Some(SizeClass { key: size, block_bytes: size }),
         }
     }
+}
+
+/// The next multiple of `unit`, without a division where `unit` is a power of two, as it nearly always is.
+#[inline]
+fn round_up(size: usize, unit: usize) -> Option<usize> {
+    if unit.is_power_of_two() {
+        return Some(size.checked_add(unit - 1)? & !(unit - 1));
+    }
+    size.checked_next_multiple_of(unit)
 }
 
 #[cfg(test)]

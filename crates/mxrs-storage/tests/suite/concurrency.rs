@@ -106,7 +106,8 @@ struct Gated {
     refused: mpsc::SyncSender<()>,
 }
 
-impl DeviceMemory for Gated {
+// SAFETY: passed on as it comes from `inner`.
+unsafe impl DeviceMemory for Gated {
     fn device(&self) -> Device {
         self.inner.device()
     }

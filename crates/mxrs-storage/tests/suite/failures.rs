@@ -140,7 +140,8 @@ struct Broken {
     misaligned: bool,
 }
 
-impl DeviceMemory for Broken {
+// SAFETY: it is not; what it gives is misaligned, for the pool to refuse, and nobody touches it.
+unsafe impl DeviceMemory for Broken {
     fn device(&self) -> Device {
         GPU
     }

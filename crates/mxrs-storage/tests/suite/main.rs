@@ -5,10 +5,15 @@
 
 mod concurrency;
 mod env_rows;
+mod every_nth;
 mod failures;
+mod fork;
 mod invariants;
 mod log_capture;
 mod properties;
+mod reports;
+mod streams;
+mod threads;
 
 use mxrs_storage::{Block, PoolConfig, SimulatedMemory, Storage, StorageConfig, Tag};
 use mxrs_types::Device;

@@ -1,0 +1,133 @@
+//! What the threads of a pool share: the container, the figures, and the roster of blocks outside the container.
+
+use super::container::{Container, Grown};
+use super::counts::Counts;
+use super::inventory::Inventory;
+use super::record::{RecordRef, Request, Segment};
+use super::rounding::SizeClass;
+use crate::{PoolStats, Tag};
+use mxrs_sync::atomic::Ordering;
+
+/// Everything behind the pool's lock.
+pub(super) struct Books {
+    pub(super) container: Box<dyn Container>,
+    /// The figures so far; the cached ones are filled in by [`snapshot`](Self::snapshot).
+    pub(super) stats: PoolStats,
+    pub(super) roster: Roster,
+    inventory: Inventory,
+    /// The last handle is gone: what is freed goes straight back to the device.
+    pub(super) orphaned: bool,
+}
+
+impl Books {
+    pub(super) fn new(container: Box<dyn Container>) -> Self {
+        Self {
+            container,
+            stats: PoolStats::default(),
+            roster: Roster::default(),
+            inventory: Inventory::default(),
+            orphaned: false,
+        }
+    }
+
+    /// A block of this class from the container.
+    pub(super) fn take(&mut self, class: SizeClass) -> Option<RecordRef> {
+        let record = self.container.take(class)?;
+        self.roster.enter(record);
+        Some(record)
+    }
+
+    /// A block without an owner goes into the container.
+    pub(super) fn put(&mut self, record: RecordRef) {
+        self.roster.leave(record);
+        self.container.put(record);
+    }
+
+    /// Memory from the device becomes a live block.
+    pub(super) fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
+        let (size, bytes) = (request.size, memory.bytes);
+        self.inventory.arrived(memory.ptr, bytes, &request.tag);
+        let record = self.container.grow(memory, class, request);
+        self.roster.enter(record);
+        self.stats.grew(size, record.block_bytes(), bytes);
+        record
+    }
+
+    /// A live block is given up, as `counts` says; it is in no list yet. Its tag is for dropping without a lock.
+    pub(super) fn retire(&mut self, record: RecordRef, count: impl FnOnce(&mut Counts, usize, usize)) -> Option<Tag> {
+        // SAFETY: the caller passes on the owner's right, and `&mut self` proves it holds the lock of the books.
+        let (size, tag) = unsafe { record.retire() };
+        let mut counts = Counts::default();
+        count(&mut counts, size, record.block_bytes());
+        self.stats.fold(&mut counts);
+        tag
+    }
+
+    /// A live block is given up for good: it must not come out of the container again.
+    pub(super) fn discard(&mut self, record: RecordRef) -> (Option<Segment>, Option<Tag>) {
+        let tag = self.retire(record, Counts::freed);
+        self.roster.leave(record);
+        let segment = self.container.discard(record);
+        segment.iter().for_each(|segment| self.left(segment));
+        (segment, tag)
+    }
+
+    /// Empties the container.
+    pub(super) fn drain(&mut self) -> Vec<Segment> {
+        let segments = self.container.drain();
+        segments.iter().for_each(|segment| self.left(segment));
+        segments
+    }
+
+    fn left(&mut self, segment: &Segment) {
+        self.inventory.left(segment.ptr, segment.bytes);
+        self.stats.shrank(segment.bytes);
+    }
+
+    /// The figures, given the number and bytes of blocks that wait with threads. All threads have reported.
+    pub(super) fn snapshot(&self, with_threads: (u64, u64)) -> PoolStats {
+        let mut stats = self.stats;
+        let inside = self.container.inside();
+        (stats.cached_blocks, stats.cached_bytes) = (inside.0 + with_threads.0, inside.1 + with_threads.1);
+        // More than was ever held was never live: the sum of threads that did not peak together may say so.
+        stats.peak_live_requested = stats.peak_live_requested.min(stats.peak_reserved).max(stats.live_requested);
+        debug_assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes, "S3");
+        stats
+    }
+}
+
+impl Drop for Books {
+    fn drop(&mut self) {
+        debug_assert!(
+            self.roster.records.is_empty(),
+            "a pool went away before {} of its blocks",
+            self.roster.records.len()
+        );
+    }
+}
+
+/// The blocks outside the container, live or with a thread, in no order.
+#[derive(Default)]
+pub(super) struct Roster {
+    records: Vec<RecordRef>,
+}
+
+impl Roster {
+    fn enter(&mut self, record: RecordRef) {
+        record.roster_at.store(self.records.len(), Ordering::Relaxed);
+        self.records.push(record);
+    }
+
+    fn leave(&mut self, record: RecordRef) {
+        let at = record.roster_at.load(Ordering::Relaxed);
+        let left = self.records.swap_remove(at);
+        debug_assert_eq!(left, record);
+        if let Some(moved) = self.records.get(at) {
+            moved.roster_at.store(at, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn records(&self) -> &[RecordRef] {
+        &self.records
+    }
+}

@@ -1,0 +1,83 @@
+//! What is counted where: each thread's hits and frees in its own cache, everything else in the books.
+
+use crate::PoolStats;
+
+/// What one thread counted since it last reported to the books. Gains and losses are differences: a thread may free what
+/// another allocated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    hits: u64,
+    frees: u64,
+    live_requested: i64,
+    live_bytes: i64,
+    /// Largest `live_requested` since the last report.
+    high: i64,
+}
+
+impl Counts {
+    /// A cached block went to an owner.
+    #[inline]
+    pub(super) fn hit(&mut self, requested: usize, block_bytes: usize) {
+        self.hits += 1;
+        self.live_requested += requested as i64;
+        self.live_bytes += block_bytes as i64;
+        self.high = self.high.max(self.live_requested);
+    }
+
+    /// Takes `hit` back: the block could not be used.
+    pub(super) fn unhit(&mut self, requested: usize, block_bytes: usize) {
+        self.hits = self.hits.wrapping_sub(1);
+        self.live_requested -= requested as i64;
+        self.live_bytes -= block_bytes as i64;
+    }
+
+    /// An owner gave a block up.
+    #[inline]
+    pub(super) fn freed(&mut self, requested: usize, block_bytes: usize) {
+        self.frees += 1;
+        self.live_requested -= requested as i64;
+        self.live_bytes -= block_bytes as i64;
+    }
+}
+
+/// The figures about live blocks wrap around between reports: a thread that frees may report before the thread that
+/// allocated. When all have reported they are exact.
+impl PoolStats {
+    /// Adds what a thread counted, and starts its count anew.
+    pub(super) fn fold(&mut self, counts: &mut Counts) {
+        let Counts { hits, frees, live_requested, live_bytes, high } = std::mem::take(counts);
+        self.note_peak((self.live_requested as i64).wrapping_add(high));
+        self.hits = self.hits.wrapping_add(hits);
+        self.allocations = self.allocations.wrapping_add(hits);
+        self.frees = self.frees.wrapping_add(frees);
+        self.live_blocks = self.live_blocks.wrapping_add(hits).wrapping_sub(frees);
+        self.live_requested = self.live_requested.wrapping_add(live_requested as u64);
+        self.live_blocks_bytes = self.live_blocks_bytes.wrapping_add(live_bytes as u64);
+    }
+
+    fn note_peak(&mut self, live_requested: i64) {
+        let live_requested = u64::try_from(live_requested).unwrap_or(0);
+        self.peak_live_requested = self.peak_live_requested.max(live_requested);
+    }
+
+    /// A block from the device went to an owner.
+    pub(super) fn grew(&mut self, requested: usize, block_bytes: usize, device_bytes: usize) {
+        self.system_requests += 1;
+        self.reserved += device_bytes as u64;
+        self.peak_reserved = self.peak_reserved.max(self.reserved);
+        self.fold(&mut Counts {
+            hits: 1,
+            frees: 0,
+            live_requested: requested as i64,
+            live_bytes: block_bytes as i64,
+            high: requested as i64,
+        });
+        self.hits = self.hits.wrapping_sub(1);
+    }
+
+    /// A segment left for the device.
+    pub(super) fn shrank(&mut self, bytes: usize) {
+        self.system_frees += 1;
+        self.reserved -= bytes as u64;
+    }
+}

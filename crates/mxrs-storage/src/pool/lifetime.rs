@@ -1,0 +1,52 @@
+//! How long a pool lives (rule 8), and how a thread leaves it (rule 9).
+
+use super::Pool;
+use super::thread_cache::ThreadCache;
+use mxrs_sync::Arc;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number no other pool of the process has. Plain std also under loom: it names pools and orders nothing.
+pub(super) fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A counted reference to a pool from the uncounted one of a block.
+///
+/// # Safety
+/// `pool` came from an `Arc`, and the pool is alive.
+pub(super) unsafe fn counted(pool: NonNull<Pool>) -> Arc<Pool> {
+    // SAFETY: as the caller promises; the count that `from_raw` takes over has just been added.
+    unsafe {
+        Arc::increment_strong_count(pool.as_ptr());
+        Arc::from_raw(pool.as_ptr())
+    }
+}
+
+impl Pool {
+    /// The last handle goes: each live block gets a counted reference, and what is cached goes back to the device.
+    pub(crate) fn orphan(self: &Arc<Self>) {
+        let segments = self.frozen(|books, caches| {
+            books.orphaned = true;
+            for cache in caches {
+                cache.orphaned = true;
+                cache.take_all().into_iter().for_each(|record| books.put(record));
+            }
+            // Each is taken over by `free_directly` of one block.
+            (0..books.stats.live_blocks).for_each(|_| std::mem::forget(Arc::clone(self)));
+            books.drain()
+        });
+        segments.into_iter().for_each(|segment| self.give_back(segment));
+    }
+
+    /// A thread that has `cache` ends.
+    pub(super) fn dismiss(&self, cache: &Arc<ThreadCache>) {
+        let mut threads = self.threads.lock();
+        let mut contents = cache.lock();
+        let mut books = self.books.lock();
+        books.stats.fold(&mut contents.counts);
+        contents.take_all().into_iter().for_each(|record| books.put(record));
+        threads.caches.retain(|other| !Arc::ptr_eq(other, cache));
+    }
+}

@@ -1,0 +1,162 @@
+//! Beyond a thread's own cache: refilling it from the container, and looking everywhere at once.
+
+use super::books::Books;
+use super::counts::Counts;
+use super::record::{RecordRef, Request};
+use super::rounding::SizeClass;
+use super::thread_cache::{self, Contents};
+use super::{Pool, ThreadCache};
+use crate::{Tag, TagStats};
+use mxrs_sync::{Arc, BriefGuard};
+use rustc_hash::FxHashMap;
+
+/// How many blocks a thread takes from the container at once.
+const REFILL: usize = 8;
+
+/// What a search of the whole pool found.
+pub(super) enum Found {
+    Hit(RecordRef),
+    /// Nothing serves the class. `bytes`: what to ask of the device; `releasable`: whether anything is cached.
+    Nothing {
+        bytes: usize,
+        releasable: bool,
+    },
+}
+
+impl Pool {
+    /// Gives this thread a cache, unless it has one, is ending, or the pool is orphaned. Whether it was given one.
+    pub(super) fn join(self: &Arc<Self>) -> bool {
+        if thread_cache::with(self.id, |_| ()).is_some() || !thread_cache::is_possible() {
+            return false;
+        }
+        let mut threads = self.threads.lock();
+        if self.books.lock().orphaned {
+            return false;
+        }
+        let cache = Arc::new(ThreadCache::new((self.id << 24) + threads.n_made));
+        threads.n_made += 1;
+        threads.caches.push(Arc::clone(&cache));
+        drop(threads);
+        thread_cache::insert(self.id, cache, Arc::downgrade(self));
+        true
+    }
+
+    /// Step (2): a block from the container, and a few more of its class for the thread.
+    pub(super) fn refill(&self, class: SizeClass, request: &mut Option<Request>) -> Option<RecordRef> {
+        thread_cache::with(self.id, |cache| {
+            let mut cache = cache.lock();
+            let mut books = self.books.lock();
+            books.stats.fold(&mut cache.counts);
+            let record = books.take(class)?;
+            let limit = books.container.magazine_limit(class.block_bytes);
+            if limit > 0 && cache.has_room(class.key).is_none() {
+                cache.add_magazine(class.key, limit);
+            }
+            let mut more = Vec::new();
+            while more.len() < REFILL.min(limit / 2)
+                && let Some(next) = books.take(class)
+            {
+                more.push(next);
+            }
+            // Taken from the top, so the last one goes to the bottom.
+            for next in more.into_iter().rev() {
+                if !cache.push(next) {
+                    books.put(next);
+                }
+            }
+            let request = request.take()?;
+            cache.counts.hit(request.size, record.block_bytes());
+            // SAFETY: the lock of the books it was in is held.
+            unsafe { record.revive(request) };
+            Some(record)
+        })
+        .flatten()
+    }
+
+    /// Step (3): any block of this class, wherever it is.
+    pub(super) fn search(&self, class: SizeClass, request: &mut Option<Request>) -> Found {
+        let own = thread_cache::with(self.id, |cache| cache.number);
+        self.frozen(|books, caches| {
+            let mut found = books.take(class);
+            if found.is_none() {
+                found = steal(class, own, books, caches);
+            }
+            if found.is_none() && books.container.serves_other_classes() {
+                for cache in caches.iter_mut() {
+                    cache.take_all().into_iter().for_each(|record| books.put(record));
+                }
+                found = books.take(class);
+            }
+            if let (Some(record), Some(request)) = (found, request.take_if(|_| found.is_some())) {
+                let mut counts = Counts::default();
+                counts.hit(request.size, record.block_bytes());
+                books.stats.fold(&mut counts);
+                // SAFETY: all locks are held.
+                unsafe { record.revive(request) };
+                return Found::Hit(record);
+            }
+            let releasable = books.container.inside().0 + with_threads(caches).0 > 0;
+            Found::Nothing { bytes: books.container.growth_bytes(class), releasable }
+        })
+    }
+
+    /// Rule 3: runs `work` while nothing in the pool can move and every thread has reported to the books.
+    pub(super) fn frozen<R>(&self, work: impl FnOnce(&mut Books, &mut [BriefGuard<'_, Contents>]) -> R) -> R {
+        let threads = self.threads.lock();
+        let mut caches: Vec<_> = threads.caches.iter().map(|cache| cache.lock()).collect();
+        let mut books = self.books.lock();
+        for cache in &mut caches {
+            books.stats.fold(&mut cache.counts);
+        }
+        work(&mut books, &mut caches)
+    }
+}
+
+/// The older half of what one other thread keeps of this class: one block is the answer, the rest goes to this thread.
+fn steal(
+    class: SizeClass,
+    own: Option<u64>,
+    books: &mut Books,
+    caches: &mut [BriefGuard<'_, Contents>],
+) -> Option<RecordRef> {
+    let victim = caches.iter_mut().filter(|cache| Some(cache.number) != own);
+    let mut loot = victim.map(|cache| cache.take_older_half(class.key)).find(|loot| !loot.is_empty())?;
+    let found = loot.pop();
+    let mut own = caches.iter_mut().find(|cache| Some(cache.number) == own);
+    for record in loot {
+        let limit = books.container.magazine_limit(class.block_bytes);
+        let kept = own.as_mut().is_some_and(|own| {
+            if own.has_room(class.key).is_none() {
+                own.add_magazine(class.key, limit);
+            }
+            own.push(record)
+        });
+        if !kept {
+            books.put(record);
+        }
+    }
+    found
+}
+
+/// Number and bytes of blocks that are with threads.
+pub(super) fn with_threads(caches: &[BriefGuard<'_, Contents>]) -> (u64, u64) {
+    caches.iter().map(|cache| cache.held()).fold((0, 0), |sum, held| (sum.0 + held.0, sum.1 + held.1))
+}
+
+/// Live blocks by tag, most bytes first; the pool is frozen.
+pub(super) fn tags(books: &Books) -> Vec<(Tag, TagStats)> {
+    let mut by_tag: FxHashMap<&Tag, TagStats> = FxHashMap::default();
+    for record in books.roster.records() {
+        // SAFETY: a pool hands its books out only while it is frozen, so all of its locks are held.
+        if let Some(request) = unsafe { record.request() } {
+            let stats = by_tag.entry(&request.tag).or_default();
+            stats.blocks += 1;
+            stats.bytes += record.block_bytes() as u64;
+        }
+    }
+    let mut tags: Vec<_> = by_tag.into_iter().map(|(tag, stats)| (tag.clone(), stats)).collect();
+    tags.sort_by(|(tag_a, a), (tag_b, b)| {
+        (b.bytes, &tag_a.scope, &tag_a.name).cmp(&(a.bytes, &tag_b.scope, &tag_b.name))
+    });
+    tags
+}

@@ -1,0 +1,203 @@
+//! Every interleaving of two threads at one size class of a pool:
+//! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-storage --release --test loom_pool`.
+//!
+//! Blocks of 2 MiB, because a thread keeps only two of those: a third freed one goes through the container.
+#![cfg(loom)]
+
+use loom::thread;
+use mxrs_storage::{Block, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_types::Device;
+use std::sync::Arc;
+
+const SIZE: usize = 2 << 20;
+const CPU: Device = Device::cpu(0);
+
+/// All interleavings, or those with at most `preemptions` forced switches.
+fn model(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    if builder.preemption_bound.is_none() {
+        builder.preemption_bound = preemptions;
+    }
+    builder.max_branches = 10_000;
+    builder.check(body);
+}
+
+/// A storage on simulated devices alone, with room for `n_blocks` blocks of `SIZE`.
+fn storage(n_blocks: u64) -> (Storage, Arc<SimulatedMemory>) {
+    let memory = |device| Arc::new(SimulatedMemory::new(device, n_blocks * SIZE as u64).unbacked());
+    let cpu = memory(CPU);
+    let builder = Storage::builder(StorageConfig::default()).device(Arc::clone(&cpu) as _);
+    (builder.device(memory(Device::cpu_pinned(0))).build().unwrap(), cpu)
+}
+
+fn allocate(storage: &Storage) -> Block {
+    storage.allocate(CPU, SIZE, Tag::new("loom")).unwrap()
+}
+
+/// S3 at the end: the books agree with the device, and everything goes back.
+fn balance(storage: &Storage, memory: &SimulatedMemory) {
+    let stats = storage.stats(CPU);
+    assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes);
+    assert_eq!(stats.reserved, memory.counters().used_bytes);
+    assert_eq!(stats.allocations, stats.hits + stats.system_requests);
+    assert_eq!(stats.allocations - stats.frees, stats.live_blocks);
+    storage.release_all(CPU);
+    let stats = storage.stats(CPU);
+    assert_eq!((stats.reserved, stats.live_requested, memory.counters().used_bytes), (0, 0, 0));
+}
+
+/// S2, S3, S10: both threads allocate and free; they never have the same block.
+#[test]
+fn s2_two_threads_one_bucket() {
+    model(Some(3), || {
+        let (storage, memory) = storage(9);
+        let other = {
+            let storage = storage.clone();
+            thread::spawn(move || {
+                let block = allocate(&storage);
+                (block.as_ptr().addr(), block)
+            })
+        };
+        let block = allocate(&storage);
+        let (address, theirs) = other.join().unwrap();
+        assert_ne!(block.as_ptr().addr(), address);
+        drop((block, theirs));
+        assert_eq!(storage.stats(CPU).cached_blocks, 2);
+        balance(&storage, &memory);
+    });
+}
+
+/// A block that one thread frees while another asks for one: found wherever it is, or not free yet. Once it is free
+/// memory does not grow.
+#[test]
+fn s3_freed_on_another_thread_and_stolen() {
+    model(Some(3), || {
+        let (storage, memory) = storage(9);
+        let first = allocate(&storage);
+        let other = {
+            let storage = storage.clone();
+            thread::spawn(move || {
+                drop(first);
+                // This thread is still here, with the block in its own cache or robbed of it.
+                storage.stats(CPU).live_blocks
+            })
+        };
+        let second = allocate(&storage);
+        other.join().unwrap();
+        let n_requests = memory.counters().allocations;
+        assert!(n_requests <= 2);
+        drop(second);
+        let both: Vec<_> = (0..n_requests).map(|_| allocate(&storage)).collect();
+        assert_eq!(memory.counters().allocations, n_requests, "all freed blocks are found");
+        drop(both);
+        balance(&storage, &memory);
+    });
+}
+
+/// S6: release_all on one thread against a hit, a free and a second free on the other.
+#[test]
+fn s6_release_all_against_a_hit() {
+    model(None, || {
+        let (storage, memory) = storage(9);
+        drop(allocate(&storage));
+        let other = {
+            let storage = storage.clone();
+            thread::spawn(move || storage.release_all(CPU))
+        };
+        let block = allocate(&storage);
+        let released = other.join().unwrap();
+        assert_eq!(memory.counters().used_bytes, SIZE as u64, "the live block stays");
+        assert_eq!(released, memory.counters().frees * SIZE as u64);
+        drop(block);
+        balance(&storage, &memory);
+    });
+}
+
+/// S8, rule 5: a request that is refused finds the block that the other thread frees or returns, unless it is live.
+#[test]
+fn s8_flush_against_a_hit() {
+    model(Some(3), || {
+        let (storage, memory) = storage(1);
+        drop(allocate(&storage));
+        let other = {
+            let storage = storage.clone();
+            thread::spawn(move || storage.allocate(CPU, SIZE, Tag::new("hit")).is_ok())
+        };
+        // Another class: there is no room unless the cached block goes.
+        let large = storage.allocate(CPU, SIZE / 2, Tag::new("growth")).is_ok();
+        let hit = other.join().unwrap();
+        assert!(large || hit, "one of them has the memory");
+        balance(&storage, &memory);
+    });
+}
+
+/// S3: whoever looks sees books that balance, in the middle of a hit, a free and a magazine that overflows.
+#[test]
+fn s3_snapshot_balances_at_every_moment() {
+    model(None, || {
+        let (storage, memory) = storage(9);
+        let blocks: Vec<_> = (0..3).map(|_| allocate(&storage)).collect();
+        let other = {
+            let storage = storage.clone();
+            thread::spawn(move || {
+                let stats = storage.stats(CPU);
+                assert_eq!(stats.reserved, 3 * SIZE as u64);
+                assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes);
+                assert_eq!(stats.live_blocks * SIZE as u64, stats.live_blocks_bytes);
+            })
+        };
+        drop(blocks);
+        drop(allocate(&storage));
+        other.join().unwrap();
+        assert_eq!(memory.counters().allocations, 3);
+        balance(&storage, &memory);
+    });
+}
+
+/// Rule 8: the last handle goes on one thread while the other gives up the last block; nothing stays with either.
+#[test]
+fn rule_8_last_handle_against_last_block() {
+    model(None, || {
+        let (storage, memory) = storage(9);
+        let (block, cached) = (allocate(&storage), allocate(&storage));
+        drop(cached);
+        let other = thread::spawn(move || drop(block));
+        drop(storage);
+        other.join().unwrap();
+        assert_eq!(memory.counters().used_bytes, 0);
+        assert_eq!(memory.counters().frees, 2);
+    });
+}
+
+/// Rule 8: the same with two blocks on two threads.
+#[test]
+fn rule_8_two_last_blocks() {
+    model(None, || {
+        let (storage, memory) = storage(9);
+        let (first, second) = (allocate(&storage), allocate(&storage));
+        let other = thread::spawn(move || drop(first));
+        drop(storage);
+        drop(second);
+        other.join().unwrap();
+        assert_eq!((memory.counters().used_bytes, memory.counters().frees), (0, 2));
+    });
+}
+
+/// Rule 9: a thread ends, and its cache is searched meanwhile.
+#[test]
+fn rule_9_a_thread_that_ends_leaves_its_blocks() {
+    model(None, || {
+        let (storage, memory) = storage(9);
+        let other = {
+            let storage = storage.clone();
+            thread::spawn(move || drop(allocate(&storage)))
+        };
+        storage.release_all(CPU);
+        other.join().unwrap();
+        let n_requests = memory.counters().allocations;
+        let freed = memory.counters().frees;
+        drop(allocate(&storage));
+        assert_eq!(memory.counters().allocations, n_requests + freed, "a block that was not released is reused");
+        balance(&storage, &memory);
+    });
+}

@@ -1,0 +1,101 @@
+//! The pools across a fork: the child goes on with what every thread of the parent had cached.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+use mxrs_storage::{PoolConfig, PoolKind, Storage, StorageConfig, Tag};
+use mxrs_types::Device;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const CPU: Device = Device::cpu(0);
+
+fn pass(storage: &Storage) -> bool {
+    let blocks: Vec<_> = [5000, 5000, 70_000, 3 << 20]
+        .into_iter()
+        .filter_map(|size| storage.allocate(CPU, size, Tag::new("fork")).ok())
+        .collect();
+    let stats = storage.stats(CPU);
+    blocks.len() == 4 && stats.reserved == stats.live_blocks_bytes + stats.cached_bytes
+}
+
+/// Forks while two other threads allocate, free and flush; the child exits with 0 if its pools work.
+#[test]
+fn a_child_of_a_busy_process_has_working_pools() {
+    for kind in PoolKind::ALL {
+        let storage = Storage::new(StorageConfig::uniform(PoolConfig::of_kind(kind))).unwrap();
+        let guard = storage.fork_guard();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        assert!(pass(&storage));
+                        storage.release_all(CPU);
+                    }
+                });
+            }
+            let _stop = StopAtEnd(&stop);
+            for _ in 0..10 {
+                assert!(pass(&storage));
+                guard.prepare();
+                // SAFETY: the child allocates from glibc, which takes care of its own locks, and from the storage, whose
+                // locks this thread holds; then it exits without running anything of the parent's.
+                let child = unsafe { libc::fork() };
+                if child == 0 {
+                    guard.child();
+                    let works = (0..20).all(|_| pass(&storage)) && {
+                        storage.release_all(CPU);
+                        storage.stats(CPU).cached_bytes == 0
+                    };
+                    // SAFETY: ends the child here.
+                    unsafe { libc::_exit(if works { 0 } else { 1 }) };
+                }
+                guard.parent();
+                assert!(pass(&storage));
+                assert!(child > 0);
+                assert_eq!(wait(child), Some(0), "{kind}");
+            }
+        });
+        storage.release_all(CPU);
+        assert_eq!(storage.stats(CPU).reserved, 0);
+    }
+}
+
+/// Tells the other threads to end, also when an assertion fails.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The exit code of a child, `None` if it did not end by itself within 20 seconds.
+fn wait(child: libc::pid_t) -> Option<i32> {
+    for _ in 0..4000 {
+        let mut status = 0;
+        // SAFETY: waits for a child of this process.
+        if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+            return libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // SAFETY: the child of this test is stuck; it is ended so that nothing stays behind.
+    unsafe { libc::kill(child, libc::SIGKILL) };
+    None
+}
+
+/// A guard of a storage that is gone does nothing; one may be used again and again.
+#[test]
+fn a_guard_does_not_keep_the_storage() {
+    let storage = Storage::new(StorageConfig::default()).unwrap();
+    let guard = storage.fork_guard();
+    assert!(pass(&storage));
+    for _ in 0..3 {
+        guard.prepare();
+        guard.parent();
+        assert!(pass(&storage));
+    }
+    drop(storage);
+    guard.prepare();
+    guard.parent();
+    guard.child();
+}

@@ -1,0 +1,187 @@
+//! Who is told what: tags, the observer, and the hooks that run when memory is short.
+
+use crate::{Bench, DEVICES, MIB};
+use mxrs_storage::{
+    Block, PoolConfig, PoolEvent, PoolKind, PoolObserver, Pressure, SimulatedMemory, Storage, StorageConfig, Tag,
+};
+use mxrs_types::{Device, ErrorKind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+const GPU: Device = Device::gpu(0);
+
+fn tagged(bench: &Bench, size: usize, tag: Tag) -> Block {
+    bench.storage.allocate(GPU, size, tag).unwrap()
+}
+
+/// The tags of what is live, on whatever thread and however it was obtained, add up to the live bytes.
+#[test]
+fn tags_add_up_to_what_is_live() {
+    for kind in PoolKind::ALL {
+        let bench = Bench::uniform(PoolConfig::of_kind(kind), 100 * MIB);
+        assert_eq!(bench.storage.tags(GPU), []);
+        let weights: Vec<_> = (0..3).map(|_| tagged(&bench, 4096, Tag::new("weight").scoped("net:"))).collect();
+        drop(tagged(&bench, 4096, Tag::new("gone")));
+        let hit = tagged(&bench, 4096, Tag::new("hit"));
+        // The same words in another allocation are the same tag.
+        let owned = std::thread::scope(|scope| {
+            scope.spawn(|| tagged(&bench, 1 << 20, Tag::from(String::from("hit")))).join().unwrap()
+        });
+        let tags = bench.storage.tags(GPU);
+        let expected = [("<unk>:hit", 2, (1 << 20) + 4096), ("net:weight", 3, 3 * 4096)];
+        assert_eq!(
+            tags.iter().map(|(tag, of_tag)| (tag.to_string(), of_tag.blocks, of_tag.bytes)).collect::<Vec<_>>(),
+            expected.map(|(tag, blocks, bytes)| (tag.to_owned(), blocks, bytes))
+        );
+        assert_eq!(
+            tags.iter().map(|(_, of_tag)| of_tag.bytes).sum::<u64>(),
+            bench.storage.stats(GPU).live_blocks_bytes
+        );
+        drop((weights, hit, owned));
+        assert_eq!(bench.storage.tags(GPU), []);
+    }
+}
+
+#[test]
+fn the_error_names_the_largest_tags_and_the_peak() {
+    let bench = Bench::uniform(PoolConfig::default(), 100 * MIB);
+    drop(bench.allocate(GPU, 90 << 20));
+    let live: Vec<_> = (1..=7).map(|n| tagged(&bench, n << 20, Tag::from(format!("layer{n}")))).collect();
+    let error = bench.storage.allocate(GPU, 80 << 20, Tag::default()).unwrap_err();
+    let ErrorKind::OutOfMemory { hint, .. } = error.kind() else { panic!("{error}") };
+    let peak = bench.storage.stats(GPU).peak_reserved;
+    assert!(hint.contains(&format!("at most {peak} bytes were held so far")), "{hint}");
+    // The five largest, in whole 2 MiB and equals by name: 8, 6 and 6, 4 and 4 MiB.
+    let list = &hint[hint.find("largest live tags: <unk>:layer7 8388608 bytes in 1 blocks").expect(hint)..];
+    let places = [7, 5, 6, 3, 4].map(|n| list.find(&format!("layer{n} ")).expect(hint));
+    assert!(places.is_sorted(), "{hint}");
+    assert!(!hint.contains("layer2") && !hint.contains("layer1"), "{hint}");
+    drop(live);
+}
+
+/// Allocated or freed, device, address, bytes asked for, bytes of the block, tag.
+type Entry = (bool, Device, usize, usize, usize, String);
+
+#[derive(Default)]
+struct Tally {
+    log: Mutex<Vec<Entry>>,
+}
+
+impl Tally {
+    fn note(&self, allocated: bool, event: &PoolEvent<'_>) {
+        let PoolEvent { device, address, requested_bytes, block_bytes, tag, .. } = *event;
+        self.log.lock().unwrap().push((allocated, device, address, requested_bytes, block_bytes, tag.to_string()));
+    }
+
+    fn count(&self, allocated: bool) -> usize {
+        self.log.lock().unwrap().iter().filter(|entry| entry.0 == allocated).count()
+    }
+}
+
+impl PoolObserver for Tally {
+    fn allocated(&self, event: &PoolEvent<'_>) {
+        self.note(true, event);
+    }
+
+    fn freed(&self, event: &PoolEvent<'_>) {
+        self.note(false, event);
+    }
+}
+
+/// S13: the observer sees as many frees as allocations, each with the block's own figures, on every kind of pool.
+#[test]
+fn s13_the_observer_sees_equal_counts() {
+    for kind in PoolKind::ALL {
+        let tally = Arc::new(Tally::default());
+        let memory = |device| Arc::new(SimulatedMemory::new(device, 100 * MIB).unbacked());
+        let builder =
+            Storage::builder(StorageConfig::uniform(PoolConfig::of_kind(kind))).observer(Arc::clone(&tally) as _);
+        let storage = DEVICES.into_iter().fold(builder, |b, device| b.device(memory(device))).build().unwrap();
+        let mut live = Vec::new();
+        for n in 0..60 {
+            let block = storage.allocate(DEVICES[n % 3], n * 700, Tag::new("t")).unwrap();
+            if n % 5 == 0 {
+                block.free_directly()
+            } else if n % 2 == 0 {
+                drop(block)
+            } else {
+                live.push(block)
+            }
+        }
+        assert!(storage.allocate(GPU, 200 << 20, Tag::default()).is_err(), "a failure is no allocation");
+        let last =
+            live.last().map(|b| (true, b.device(), b.as_ptr().addr(), b.len(), b.block_bytes(), "<unk>:t".to_owned()));
+        assert!(tally.log.lock().unwrap().contains(&last.unwrap()));
+        assert_eq!(tally.count(true), 59, "all but the one of size 0");
+        assert_eq!(tally.count(true) - tally.count(false), live.len());
+        drop(storage);
+        live.drain(..30.min(live.len() / 2)).for_each(drop);
+        std::thread::spawn(move || drop(live)).join().unwrap();
+        assert_eq!(tally.count(true), tally.count(false));
+    }
+}
+
+#[test]
+fn the_observer_can_be_switched_off_and_on() {
+    let tally = Arc::new(Tally::default());
+    let builder = Storage::builder(StorageConfig::default()).observer(Arc::clone(&tally) as _);
+    let storage = builder.device(Arc::new(SimulatedMemory::new(GPU, MIB).unbacked())).build().unwrap();
+    let pass = || drop(storage.allocate(GPU, 100, Tag::default()).unwrap());
+    pass();
+    storage.set_observing(false);
+    pass();
+    storage.set_observing(true);
+    pass();
+    assert_eq!((tally.count(true), tally.count(false)), (2, 2));
+}
+
+/// The hook runs between the flush and the error, without a lock (S10), and what it lets go of is enough.
+#[test]
+fn pressure_hooks_make_room() {
+    for kind in PoolKind::ALL {
+        let bench = Bench::uniform(PoolConfig::of_kind(kind), 100 * MIB);
+        let arena = Arc::new(Mutex::new(Some(bench.allocate(GPU, 64 << 20))));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let guard = {
+            let (arena, seen, storage) = (Arc::clone(&arena), Arc::clone(&seen), bench.storage.clone());
+            bench.storage.on_pressure(move |pressure: &Pressure| {
+                let stats = storage.stats(GPU);
+                assert_eq!((stats.cached_bytes, stats.pressure_rounds), (0, 0), "after the flush");
+                seen.lock().unwrap().push(*pressure);
+                // What a hook allocates may fail, and does not call it again.
+                assert!(storage.allocate(GPU, 80 << 20, Tag::default()).is_err());
+                arena.lock().unwrap().take();
+            })
+        };
+        drop(bench.allocate(GPU, 8 << 20));
+        let block = bench.allocate(GPU, 64 << 20);
+        assert_eq!(block.block_bytes(), 64 << 20);
+        let seen_now = seen.lock().unwrap().clone();
+        assert_eq!(seen_now.len(), 1);
+        assert_eq!((seen_now[0].device, seen_now[0].requested_bytes), (GPU, 64 * MIB));
+        let stats = bench.storage.stats(GPU);
+        let pooled = kind != PoolKind::Unpooled;
+        assert_eq!((stats.pressure_rounds, stats.pressure_bytes), (1, if pooled { 64 * MIB } else { 0 }));
+        assert_eq!(stats.flushes, if pooled { 2 } else { 0 });
+
+        drop(guard);
+        assert!(bench.storage.allocate(GPU, 80 << 20, Tag::default()).is_err());
+        assert_eq!((seen.lock().unwrap().len(), bench.storage.stats(GPU).pressure_rounds), (1, 1), "the guard is gone");
+    }
+}
+
+/// Hooks run in the order they came; one that cannot help leaves the error as it is.
+#[test]
+fn pressure_hooks_run_in_order_and_may_fail_to_help() {
+    let bench = Bench::uniform(PoolConfig::default(), 10 * MIB);
+    let clock = Arc::new(AtomicUsize::new(0));
+    let guards = [0, 1].map(|place| {
+        let clock = Arc::clone(&clock);
+        bench.storage.on_pressure(move |_| assert_eq!(clock.fetch_add(1, Ordering::SeqCst), place))
+    });
+    let error = bench.storage.allocate(GPU, 20 << 20, Tag::default()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::OutOfMemory { .. }));
+    assert_eq!(clock.load(Ordering::SeqCst), 2);
+    assert_eq!(bench.storage.stats(GPU).refusals, 3, "first, after the flush, after the hooks");
+    drop(guards);
+}
