@@ -35,6 +35,7 @@ mod ranked;
 pub mod team;
 mod topology;
 
+pub(crate) use door::cell;
 pub use door::{Arc, Condvar, Mutex, MutexGuard, atomic, hint, thread, thread_local};
 pub use open_once::OpenOnce;
 pub use rank::Rank;
