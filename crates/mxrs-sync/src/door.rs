@@ -17,11 +17,11 @@ pub use std::thread_local;
 pub mod atomic {
     #[cfg(loom)]
     pub use loom::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+        AtomicBool, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
     #[cfg(not(loom))]
     pub use std::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+        AtomicBool, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
 
     /// Orders a sequentially consistent read-modify-write before later loads.
@@ -34,6 +34,36 @@ pub mod atomic {
         std::sync::atomic::compiler_fence(Ordering::SeqCst);
         #[cfg(not(all(target_arch = "x86_64", not(loom))))]
         fence(Ordering::SeqCst);
+    }
+}
+
+/// Shared memory that a protocol guards; loom checks that it does.
+pub(crate) mod cell {
+    #[cfg(loom)]
+    pub(crate) use loom::cell::UnsafeCell;
+
+    /// As loom's, which this stands for.
+    #[cfg(not(loom))]
+    #[derive(Debug, Default)]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    #[cfg(not(loom))]
+    impl<T> UnsafeCell<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// For reading through the pointer.
+        #[inline]
+        pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+            read(self.0.get())
+        }
+
+        /// For writing through the pointer.
+        #[inline]
+        pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+            write(self.0.get())
+        }
     }
 }
 
