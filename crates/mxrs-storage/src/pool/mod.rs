@@ -13,6 +13,7 @@
 //! Another container (one that splits and joins blocks, say) is another type beside [`FreeLists`] and another
 //! [`Rounding`]; the order of steps stays here.
 
+mod best_fit;
 mod free_lists;
 mod inventory;
 mod rounding;

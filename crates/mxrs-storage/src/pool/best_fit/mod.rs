@@ -1,0 +1,3 @@
+//! t
+#![allow(dead_code)]
+mod heap;
