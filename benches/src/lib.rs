@@ -10,6 +10,8 @@
 //!
 //! Read next: `benches/engine.rs`.
 
+pub mod traces;
+
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 
 /// A chain of additions of one to the variable `x`.

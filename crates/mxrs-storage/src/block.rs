@@ -1,7 +1,6 @@
 //! A piece of device memory with one owner.
 
-use crate::pool::Pool;
-use crate::sync::Arc;
+use crate::pool::AnyPool;
 use crate::{ALIGNMENT, Tag};
 use mxrs_types::Device;
 use std::fmt;
@@ -19,7 +18,7 @@ pub struct Block {
     device: Device,
     tag: Tag,
     /// `None` for an empty block, which no pool knows.
-    pool: Option<Arc<Pool>>,
+    pool: Option<AnyPool>,
 }
 
 // SAFETY: a block is a unique owner of memory that is tied to no thread: `DeviceMemory` is `Send + Sync` and promises
@@ -42,9 +41,9 @@ impl Block {
         block_bytes: usize,
         device: Device,
         tag: Tag,
-        pool: Arc<Pool>,
+        pool: impl Into<AnyPool>,
     ) -> Self {
-        Self { ptr, len, block_bytes, device, tag, pool: Some(pool) }
+        Self { ptr, len, block_bytes, device, tag, pool: Some(pool.into()) }
     }
 
     /// First byte, at a multiple of [`ALIGNMENT`]. For an empty block an aligned address with no memory behind it.

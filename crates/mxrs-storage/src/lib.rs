@@ -36,7 +36,9 @@ mod tag;
 
 pub use block::Block;
 pub use config::{PoolConfig, PoolKind, StorageConfig};
-pub use memory::{DeviceMemory, HostMemory, MemoryInfo, SimulatedCall, SimulatedCounters, SimulatedMemory};
+pub use memory::{
+    DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SimulatedCall, SimulatedCounters, SimulatedMemory,
+};
 pub use stats::PoolStats;
 pub use storage::{Storage, StorageBuilder};
 pub use tag::Tag;

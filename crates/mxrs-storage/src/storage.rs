@@ -2,7 +2,7 @@
 
 use crate::config::{PoolKind, device_word};
 use crate::memory::{DeviceMemory, HostMemory};
-use crate::pool::Pool;
+use crate::pool::AnyPool;
 use crate::sync::{Arc, AtomicBool, OnceLock, Ordering};
 use crate::{Block, PoolStats, StorageConfig, Tag};
 use mxrs_types::{Device, DeviceKind, Error, Result};
@@ -28,7 +28,7 @@ struct Shared {
 struct Slot {
     device: Device,
     memory: Arc<dyn DeviceMemory>,
-    pool: OnceLock<Arc<Pool>>,
+    pool: OnceLock<AnyPool>,
 }
 
 /// Collects the devices of a [`Storage`].
@@ -121,12 +121,12 @@ impl Storage {
     /// Returns all cached blocks of the device's pool to the device ("empty cache") and answers how many bytes that
     /// were. Live blocks stay. A device that was never used has nothing to return.
     pub fn release_all(&self, device: Device) -> u64 {
-        self.shared.pool(device).map_or(0, Pool::release_all)
+        self.shared.pool(device).map_or(0, AnyPool::release_all)
     }
 
     /// Counters of the device's pool; all 0 if the device was never used.
     pub fn stats(&self, device: Device) -> PoolStats {
-        self.shared.pool(device).map_or_else(PoolStats::default, Pool::stats)
+        self.shared.pool(device).map_or_else(PoolStats::default, AnyPool::stats)
     }
 
     /// Counters of every pool that was used, by the device it goes by.
@@ -156,20 +156,20 @@ impl Shared {
     }
 
     /// The pool of a device, if it has been used.
-    fn pool(&self, device: Device) -> Option<&Pool> {
-        self.slot(device)?.pool.get().map(Arc::as_ref)
+    fn pool(&self, device: Device) -> Option<&AnyPool> {
+        self.slot(device)?.pool.get()
     }
 
     /// Makes the pool of a slot. It is made outside `get_or_init` because it asks the device for its size, and no lock
     /// may be held meanwhile; of two threads one pool wins and the other, still empty, is dropped.
     #[cold]
-    fn open<'a>(&self, slot: &'a Slot) -> &'a Arc<Pool> {
+    fn open<'a>(&self, slot: &'a Slot) -> &'a AnyPool {
         let kind = slot.device.kind;
         let mut config = self.config.pool(kind);
         if self.config.naive_storage_manager {
             config.kind = PoolKind::Unpooled;
         }
-        let fresh = Arc::new(Pool::new(slot.device, Arc::clone(&slot.memory), &config));
+        let fresh = AnyPool::new(slot.device, Arc::clone(&slot.memory), &config);
         let pool = slot.pool.get_or_init(|| fresh);
         // Shared memory is never pooled, so there is nothing to choose and nothing to announce.
         let first = !self.announced[announcement_index(kind)].swap(true, Ordering::Relaxed);

@@ -1,11 +1,15 @@
 //! What a pool needs from a device.
 
+mod growable;
 mod host;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod mapping;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod reservation;
 mod simulated;
 mod system_probe;
 
+pub use growable::GrowableMemory;
 pub use host::HostMemory;
 pub use simulated::{SimulatedCall, SimulatedCounters, SimulatedMemory};
 
@@ -48,6 +52,11 @@ pub trait DeviceMemory: Send + Sync {
     ///
     /// Pools ask on a cache miss, so it may cost a system call, but not milliseconds.
     fn info(&self) -> MemoryInfo;
+
+    /// How to put memory behind addresses bit by bit, where the device can; `None` where it cannot.
+    fn growable(&self) -> Option<&dyn GrowableMemory> {
+        None
+    }
 }
 
 /// "No room" as a device reports it; the pool knows the rest.

@@ -10,9 +10,9 @@
 //!   out of the books, and a thread whose request was refused waits for those under way before it tries again.
 //! - S11: books are written only after the device has said yes.
 //!
-//! Another container (one that splits and joins blocks, say) is another type beside [`FreeLists`] and another
-//! [`Rounding`]; the order of steps stays here.
+//! The pool that splits and joins blocks is [`best_fit`].
 
+mod any;
 mod best_fit;
 mod free_lists;
 mod inventory;
@@ -22,6 +22,7 @@ use crate::config::{PoolConfig, PoolKind, Setting, device_word};
 use crate::memory::DeviceMemory;
 use crate::sync::{Arc, Condvar, Mutex};
 use crate::{ALIGNMENT, Block, PoolStats, Tag};
+pub(crate) use any::AnyPool;
 use free_lists::{FreeBlock, FreeLists};
 use inventory::Inventory;
 use mxrs_types::{Device, Error, ErrorKind, Result};

@@ -1,5 +1,6 @@
 //! Which block a request gets: the rounding policy of a pool.
 
+use super::best_fit::HOST_GRANULE;
 use crate::config::{PoolConfig, PoolKind};
 
 /// The block for a request: its size, and the key under which it is kept when free.
@@ -19,6 +20,8 @@ pub(crate) enum Rounding {
     Round { page_log2: u32, cutoff: u32 },
     /// The request itself.
     Exact,
+    /// Multiples of `bytes`; the key is the size.
+    Granules { bytes: usize },
 }
 
 impl Rounding {
@@ -27,6 +30,7 @@ impl Rounding {
             PoolKind::Naive => Self::Naive { page: config.page_size, large: config.large_alloc_round_size },
             PoolKind::Round => Self::Round { page_log2: config.page_size.ilog2(), cutoff: config.round_linear_cutoff },
             PoolKind::Unpooled => Self::Exact,
+            PoolKind::BestFit => Self::Granules { bytes: HOST_GRANULE },
         }
     }
 
@@ -51,6 +55,10 @@ impl Rounding {
                 }
             }
             Self::Exact => Some(SizeClass { key: size, block_bytes: size }),
+            Self::Granules { bytes } => {
+                let block_bytes = size.checked_next_multiple_of(bytes)?;
+                Some(SizeClass { key: block_bytes, block_bytes })
+            }
         }
     }
 }

@@ -72,9 +72,8 @@ impl Pair {
 
     /// The cells of `len` bytes from `start`.
     fn cells(&mut self, start: usize, len: usize) -> &mut [Cell] {
-        let region = self.regions.iter_mut().find(|(base, cells)| {
-            (*base..base + cells.len() * GRANULE).contains(&start)
-        });
+        let region =
+            self.regions.iter_mut().find(|(base, cells)| (*base..base + cells.len() * GRANULE).contains(&start));
         let (base, cells) = region.expect("an address of a region");
         let first = (start - *base) / GRANULE;
         &mut cells[first..first + len / GRANULE]
@@ -181,9 +180,9 @@ impl Pair {
             let below = free.iter().find(|run| run.0 + run.1 == start && self.same_region(run.0, start));
             let above = free.iter().find(|run| run.0 == start + hole && self.same_region(run.0, start));
             let below = below.map_or(0, |run| run.1);
-            (unit..=hole).step_by(unit).find(|&commit| {
-                below + commit + if commit == hole { above.map_or(0, |run| run.1) } else { 0 } >= len
-            })
+            (unit..=hole)
+                .step_by(unit)
+                .find(|&commit| below + commit + if commit == hole { above.map_or(0, |run| run.1) } else { 0 } >= len)
         });
         let fewest = fewest.min();
         assert_eq!(self.heap.growth_bytes(len), fewest);
@@ -197,7 +196,8 @@ impl Pair {
         let was: usize = free.iter().map(|run| run.1).sum();
         let claimed = was - now as usize;
         let mut rest = claimed;
-        if let Some(run) = free.iter().find(|run| run.0 + run.1 == growth.start && self.same_region(run.0, growth.start))
+        if let Some(run) =
+            free.iter().find(|run| run.0 + run.1 == growth.start && self.same_region(run.0, growth.start))
         {
             before.push((run.0, run.1));
             rest -= run.1;
