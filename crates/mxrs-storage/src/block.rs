@@ -56,6 +56,11 @@ impl Block {
         self.ptr
     }
 
+    /// Who takes it back; `None` for an empty block.
+    pub(crate) fn pool(&self) -> Option<&AnyPool> {
+        self.pool.as_ref()
+    }
+
     /// Bytes that were asked for.
     pub fn len(&self) -> usize {
         self.len

@@ -29,6 +29,7 @@ mod block;
 mod config;
 mod memory;
 mod pool;
+mod shared_block;
 mod stats;
 mod storage;
 mod sync;
@@ -37,7 +38,8 @@ mod tag;
 pub use block::Block;
 pub use config::{PoolConfig, PoolKind, StorageConfig};
 pub use memory::{
-    DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SimulatedCall, SimulatedCounters, SimulatedMemory,
+    DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, SimulatedCall, SimulatedCounters,
+    SimulatedMemory,
 };
 pub use stats::PoolStats;
 pub use storage::{Storage, StorageBuilder};

@@ -23,6 +23,8 @@ struct Shared {
     announced: [AtomicBool; 4],
     /// No page-locked memory was registered: plain host memory stands in for every `cpu_pinned` id.
     plain_pinned: bool,
+    /// No memory of `cpu_shared` was registered: it is memory that other processes can map.
+    maps_shared: bool,
 }
 
 struct Slot {
@@ -46,7 +48,8 @@ impl StorageBuilder {
     }
 
     /// The storage. Where no memory of `cpu` was given it is the host's; where none of `cpu_pinned` was given, plain
-    /// host memory stands in for it, still with the settings of `cpu_pinned`.
+    /// host memory stands in for it, still with the settings of `cpu_pinned`; where none of `cpu_shared` was given, it is
+    /// memory that other processes can map (on Linux; elsewhere an allocation says that it is not built).
     ///
     /// # Errors
     /// [`ErrorKind::Env`](mxrs_types::ErrorKind::Env) if a setting is out of range, see [`StorageConfig::validate`].
@@ -59,7 +62,10 @@ impl StorageBuilder {
             (!given(DeviceKind::Cpu)).then(|| Arc::new(HostMemory::new(Device::cpu(0))) as _);
         let pinned: Option<Arc<dyn DeviceMemory>> =
             plain_pinned.then(|| Arc::new(HostMemory::new(Device::cpu_pinned(0))) as _);
-        for memory in self.memories.into_iter().chain(host).chain(pinned) {
+        let maps_shared = !given(DeviceKind::CpuShared);
+        let shared: Option<Arc<dyn DeviceMemory>> =
+            maps_shared.then(|| Arc::new(HostMemory::new(Device::cpu_shared(0))) as _);
+        for memory in self.memories.into_iter().chain(host).chain(pinned).chain(shared) {
             let slot = Slot { device: pool_device(memory.device()), memory, pool: OnceLock::new() };
             match slots.iter_mut().find(|other| other.device == slot.device) {
                 Some(other) => *other = slot,
@@ -67,7 +73,7 @@ impl StorageBuilder {
             }
         }
         slots.sort_by_key(|slot| slot.device);
-        let shared = Shared { config: self.config, slots, announced: Default::default(), plain_pinned };
+        let shared = Shared { config: self.config, slots, announced: Default::default(), plain_pinned, maps_shared };
         Ok(Storage { shared: Arc::new(shared) })
     }
 }
@@ -106,16 +112,17 @@ impl Storage {
         if size_bytes == 0 {
             return Ok(Block::empty(device, tag));
         }
+        self.pool_of(device)?.allocate(device, size_bytes, tag)
+    }
+
+    /// The pool of a device, made at its first use.
+    pub(crate) fn pool_of(&self, device: Device) -> Result<&AnyPool> {
         let Some(slot) = self.shared.slot(device) else {
             let known: Vec<_> = self.devices().map(|device| device.to_string()).collect();
             let reason = format!("no such device is registered (known: {})", known.join(", "));
             return Err(Error::not_built(format!("memory of {device}"), reason));
         };
-        let pool = match slot.pool.get() {
-            Some(pool) => pool,
-            None => self.shared.open(slot),
-        };
-        pool.allocate(device, size_bytes, tag)
+        Ok(slot.pool.get().unwrap_or_else(|| self.shared.open(slot)))
     }
 
     /// Returns all cached blocks of the device's pool to the device ("empty cache") and answers how many bytes that
@@ -169,7 +176,10 @@ impl Shared {
         if self.config.naive_storage_manager {
             config.kind = PoolKind::Unpooled;
         }
-        let fresh = AnyPool::new(slot.device, Arc::clone(&slot.memory), &config);
+        let fresh = match kind {
+            DeviceKind::CpuShared if self.maps_shared => AnyPool::new_shared(Arc::clone(&slot.memory)),
+            _ => AnyPool::new(slot.device, Arc::clone(&slot.memory), &config),
+        };
         let pool = slot.pool.get_or_init(|| fresh);
         // Shared memory is never pooled, so there is nothing to choose and nothing to announce.
         let first = !self.announced[announcement_index(kind)].swap(true, Ordering::Relaxed);

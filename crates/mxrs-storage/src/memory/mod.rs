@@ -6,11 +6,14 @@ mod host;
 mod mapping;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod reservation;
+mod shared;
 mod simulated;
 mod system_probe;
 
 pub use growable::GrowableMemory;
 pub use host::HostMemory;
+pub(crate) use shared::SharedSegment;
+pub use shared::{SharedHandle, SharedId};
 pub use simulated::{SimulatedCall, SimulatedCounters, SimulatedMemory};
 
 use mxrs_types::{Device, Error, ErrorKind, Result};

@@ -1,12 +1,13 @@
 //! The pools there are, behind one set of names.
 
 use super::Pool;
-use super::best_fit::BestFitPool;
+use super::best_fit::{BestFitPool, Piece};
+use super::shared::SharedPool;
 use crate::config::{PoolConfig, PoolKind};
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, SharedHandle};
 use crate::{Block, PoolStats, Tag};
 use mxrs_sync::Arc;
-use mxrs_types::{Device, Result};
+use mxrs_types::{Device, Error, Result};
 use std::ptr::NonNull;
 
 /// A pool of any kind; a clone is another handle to the same one.
@@ -16,6 +17,8 @@ pub(crate) enum AnyPool {
     Classes(Arc<Pool>),
     /// Blocks cut out of longer ranges.
     BestFit(Arc<BestFitPool>),
+    /// Blocks that other processes can map; nothing is kept.
+    Shared(Arc<SharedPool>),
 }
 
 impl From<Arc<Pool>> for AnyPool {
@@ -35,11 +38,37 @@ impl AnyPool {
         }
     }
 
+    /// The manager of memory that other processes can map; `memory` says how much the machine has.
+    pub(crate) fn new_shared(memory: Arc<dyn DeviceMemory>) -> Self {
+        Self::Shared(Arc::new(SharedPool::new(memory)))
+    }
+
+    /// The manager of shared memory, if this is it.
+    pub(crate) fn shared(&self) -> Option<&SharedPool> {
+        match self {
+            Self::Shared(pool) => Some(pool),
+            Self::Classes(_) | Self::BestFit(_) => None,
+        }
+    }
+
+    /// A block that another owner has made.
+    pub(crate) fn open_shared(&self, handle: SharedHandle, tag: Tag) -> Result<Block> {
+        let Some(pool) = self.shared() else {
+            return Err(Error::not_built("opening shared memory", "cpu_shared was given a memory of its own"));
+        };
+        let Piece { ptr, block_bytes } = pool.open(handle)?;
+        Ok(Block::new(ptr, block_bytes, block_bytes, Device::cpu_shared(0), tag, self.clone()))
+    }
+
     /// A block for `size ≥ 1` bytes that calls itself memory of `device`.
     pub(crate) fn allocate(&self, device: Device, size: usize, tag: Tag) -> Result<Block> {
         match self {
             Self::Classes(pool) => pool.allocate(device, size, tag),
             Self::BestFit(pool) => {
+                let piece = pool.allocate(size)?;
+                Ok(Block::new(piece.ptr, size, piece.block_bytes, device, tag, self.clone()))
+            }
+            Self::Shared(pool) => {
                 let piece = pool.allocate(size)?;
                 Ok(Block::new(piece.ptr, size, piece.block_bytes, device, tag, self.clone()))
             }
@@ -51,6 +80,7 @@ impl AnyPool {
         match self {
             Self::Classes(pool) => pool.free(ptr, size, block_bytes),
             Self::BestFit(pool) => pool.free(ptr, size),
+            Self::Shared(pool) => pool.free(ptr),
         }
     }
 
@@ -59,6 +89,7 @@ impl AnyPool {
         match self {
             Self::Classes(pool) => pool.free_directly(ptr, size, block_bytes),
             Self::BestFit(pool) => pool.free_directly(ptr, size),
+            Self::Shared(pool) => pool.free(ptr),
         }
     }
 
@@ -67,6 +98,7 @@ impl AnyPool {
         match self {
             Self::Classes(pool) => pool.release_all(),
             Self::BestFit(pool) => pool.release_all(),
+            Self::Shared(_) => 0,
         }
     }
 
@@ -74,6 +106,7 @@ impl AnyPool {
         match self {
             Self::Classes(pool) => pool.stats(),
             Self::BestFit(pool) => pool.stats(),
+            Self::Shared(pool) => pool.stats(),
         }
     }
 
@@ -81,6 +114,7 @@ impl AnyPool {
         match self {
             Self::Classes(pool) => pool.reset_peaks(),
             Self::BestFit(pool) => pool.reset_peaks(),
+            Self::Shared(pool) => pool.reset_peaks(),
         }
     }
 }

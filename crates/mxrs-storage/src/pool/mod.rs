@@ -17,6 +17,7 @@ mod best_fit;
 mod free_lists;
 mod inventory;
 mod rounding;
+mod shared;
 
 use crate::config::{PoolConfig, PoolKind, Setting, device_word};
 use crate::memory::DeviceMemory;
