@@ -1,7 +1,8 @@
 //! Where tensor bytes come from: device memory behind one trait, and the pools that reuse its blocks.
 //!
 //! Knows nothing of tensors, operators, the engine or the environment: it is given a [`StorageConfig`] and asked for
-//! bytes. A pool is a rounding policy (which size a request gets) × a container of freed blocks × a [`DeviceMemory`].
+//! bytes. A pool is a rounding policy (which size a request gets) × a container of freed blocks × a [`DeviceMemory`]; or,
+//! as [`PoolKind::BestFit`], a heap of address ranges over one. `cpu_shared` is memory that other processes can map.
 //!
 //! ```
 //! use mxrs_storage::{Storage, StorageConfig, Tag};
@@ -22,7 +23,8 @@
 //! [`SimulatedMemory`] to test against one that fails on command.
 //!
 //! Unsafe code: a block is raw memory, mapped, handed out and returned by hand. Three places do it: `memory` (asks the
-//! system), `pool` (calls [`DeviceMemory::free`] exactly once per allocation) and the `Send`/`Sync` of [`Block`].
+//! system, for memory shared with other processes too), `pool` (calls [`DeviceMemory::free`] exactly once per allocation,
+//! and [`GrowableMemory`] for whole units that nobody uses) and the `Send`/`Sync` of [`Block`].
 #![allow(unsafe_code)]
 
 mod block;

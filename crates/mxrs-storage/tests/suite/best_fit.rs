@@ -375,6 +375,26 @@ fn s2_s3_threads_grow_one_range() {
     }
 }
 
+/// A thread that was refused waits for memory that another one is returning just then, instead of giving up.
+#[test]
+fn no_thread_runs_out_of_memory_while_another_returns_it() {
+    let memory = Backing::Ranges.memory(64 * MIB).latency(Duration::from_millis(30));
+    let bench = Bench::of(config(0), [memory]);
+    // Ten free pieces with live ones between them, so that they leave one by one.
+    let (large, pins): (Vec<_>, Vec<_>) =
+        (0..10).map(|_| (bench.allocate(GPU, 6 << 20), bench.allocate(GPU, 512))).unzip();
+    drop(large);
+    thread::scope(|scope| {
+        let release = scope.spawn(|| bench.storage.release_all(GPU));
+        while bench.storage.stats(GPU).reserved > 30 * MIB && !release.is_finished() {
+            thread::yield_now();
+        }
+        assert_eq!(bench.allocate(GPU, 40 << 20).len(), 40 << 20);
+        assert!(release.join().unwrap() >= 40 * MIB);
+    });
+    drop(pins);
+}
+
 /// Where ranges are short, a pool takes another one; where they are too short to be of use, segments.
 #[test]
 fn short_ranges_are_joined_by_others() {
