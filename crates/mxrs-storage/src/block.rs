@@ -1,5 +1,6 @@
 //! A piece of device memory with one owner.
 
+use crate::memory::SharedMemory;
 use crate::pool::{Pool, RecordRef, Request};
 use crate::{ALIGNMENT, Tag};
 use mxrs_sync::Arc;
@@ -107,6 +108,12 @@ impl Block {
         let this = ManuallyDrop::new(self);
         // SAFETY: this block was the owner, and it is not dropped.
         unsafe { Pool::free_directly(pool, this.record) };
+    }
+
+    /// The memory, where other processes can map it.
+    pub(crate) fn segments(&self) -> Option<&SharedMemory> {
+        // SAFETY: the block is live for as long as it is borrowed, so its pool is alive.
+        self.record.pool().and_then(|pool| unsafe { pool.as_ref() }.segments())
     }
 
     /// Tells the observer, if one listens, that the block is being given up.

@@ -16,11 +16,14 @@ pub enum PoolKind {
     Round,
     /// No reuse: each request goes to the device, exact size.
     Unpooled,
+    /// Blocks cut out of longer ranges, each time the shortest free one that fits; freed neighbours are joined. Holds the
+    /// least memory where sizes keep changing. MXNet does not have it.
+    BestFit,
 }
 
 impl PoolKind {
-    /// All kinds, in the manual's order.
-    pub const ALL: [Self; 3] = [Self::Naive, Self::Round, Self::Unpooled];
+    /// All kinds: the manual's, in its order, then ours.
+    pub const ALL: [Self; 4] = [Self::Naive, Self::Round, Self::Unpooled, Self::BestFit];
 
     /// The word the variable takes, in its exact case.
     pub const fn name(self) -> &'static str {
@@ -28,6 +31,7 @@ impl PoolKind {
             Self::Naive => "Naive",
             Self::Round => "Round",
             Self::Unpooled => "Unpooled",
+            Self::BestFit => "BestFit",
         }
     }
 }
@@ -41,7 +45,7 @@ impl fmt::Display for PoolKind {
 impl FromStr for PoolKind {
     type Err = Error;
 
-    /// Parses one of the three words, exact case.
+    /// Parses one of the four words, exact case.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`] for any other word.
@@ -49,7 +53,7 @@ impl FromStr for PoolKind {
         Self::ALL
             .into_iter()
             .find(|kind| kind.name() == word)
-            .ok_or_else(|| Error::invalid("pool kind", word, "Naive, Round or Unpooled"))
+            .ok_or_else(|| Error::invalid("pool kind", word, "Naive, Round, Unpooled or BestFit"))
     }
 }
 
@@ -98,7 +102,7 @@ impl PoolConfig {
     }
 
     /// Bytes of the block that a request of `size_bytes` gets; 0 for 0, `None` if no block can be that large or the
-    /// settings are not [valid](Self::validate).
+    /// settings are not [valid](Self::validate). For `BestFit` in host memory; on a GPU its blocks are multiples of 512.
     pub fn block_bytes(&self, size_bytes: usize) -> Option<usize> {
         self.validate().ok()?;
         match size_bytes {

@@ -1,5 +1,6 @@
 //! Keeping the pools whole while the process forks.
 
+use crate::memory::{HeldSegments, SharedMemory};
 use crate::pool::HeldPools;
 use crate::storage::Shared;
 use mxrs_sync::{Arc, BriefGuard, BriefLock, Rank, Weak};
@@ -19,6 +20,7 @@ pub struct ForkGuard {
 /// The locks between `prepare` and its counterpart.
 struct OnOneThread {
     // Released in this order.
+    _segments: Option<HeldSegments>,
     pools: HeldPools,
     _opening: BriefGuard<'static, ()>,
     _shared: Arc<Shared>,
@@ -40,7 +42,8 @@ impl ForkGuard {
         let forever: &'static Shared = unsafe { &*Arc::as_ptr(&shared) };
         let opening = forever.lock_opening();
         let pools = HeldPools::lock(forever.open_pools());
-        *self.held.lock() = Some(OnOneThread { pools, _opening: opening, _shared: shared });
+        let segments = forever.segments().map(SharedMemory::hold);
+        *self.held.lock() = Some(OnOneThread { _segments: segments, pools, _opening: opening, _shared: shared });
     }
 
     /// Releases the locks in the process that forked.
@@ -50,7 +53,7 @@ impl ForkGuard {
     }
 
     /// Releases the locks in the new process, whose other threads are gone: what they kept is reused, what they were
-    /// returning to the device is lost.
+    /// returning to the device, or were being given by it, is lost.
     pub fn child(&self) {
         let held = self.held.lock().take();
         if let Some(held) = held {

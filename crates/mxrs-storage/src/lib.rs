@@ -2,7 +2,8 @@
 //!
 //! Knows nothing of tensors, operators, the engine or the environment: it is given a [`StorageConfig`] and asked for
 //! bytes. A pool is a rounding policy (which size a request gets) × a container of freed blocks × a [`DeviceMemory`], with
-//! a cache for each thread in front, so that a hit shares nothing with other threads.
+//! a cache for each thread in front, so that a hit shares nothing with other threads. [`PoolKind::BestFit`] is the container
+//! that cuts blocks out of longer ranges and joins them again; `cpu_shared` is memory that other processes can map.
 //!
 //! What a pool promises (S1 to S13 are the numbers the tests quote):
 //! - S1, S2: blocks start at a multiple of [`ALIGNMENT`] and do not overlap.
@@ -37,8 +38,9 @@
 //! a device, [`SimulatedMemory`] to test against one that fails on command; `docs/design/0004-cache-layout.md` for why it is
 //! built this way.
 //!
-//! Unsafe code: a block is raw memory, mapped, handed out and returned by hand. `memory` asks the system; `pool` calls
-//! [`DeviceMemory::free`] exactly once per allocation, shares the records of blocks between threads under its locks, and
+//! Unsafe code: a block is raw memory, mapped, handed out and returned by hand. `memory` asks the system, for
+//! memory shared with other processes too; `pool` calls [`DeviceMemory::free`] exactly once per allocation and
+//! [`GrowableMemory`] for whole units that nobody uses, shares the records of blocks between threads under its locks, and
 //! counts the references to a pool itself; `fork_guard` keeps locks held over the end of a function; [`Block`] is `Send` and
 //! `Sync`.
 #![allow(unsafe_code)]
@@ -50,6 +52,7 @@ mod memory;
 mod observer;
 mod pool;
 mod pressure;
+mod shared_block;
 mod stats;
 mod storage;
 mod tag;
@@ -57,7 +60,10 @@ mod tag;
 pub use block::Block;
 pub use config::{PoolConfig, PoolKind, StorageConfig};
 pub use fork_guard::ForkGuard;
-pub use memory::{DeviceMemory, HostMemory, MemoryInfo, SimulatedCall, SimulatedCounters, SimulatedMemory};
+pub use memory::{
+    DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, SimulatedCall, SimulatedCounters,
+    SimulatedMemory,
+};
 pub use observer::{PoolEvent, PoolObserver};
 pub use pressure::{Pressure, PressureGuard};
 pub use stats::{PoolStats, TagStats};

@@ -1,9 +1,9 @@
 //! The door: one handle for all devices, one pool for each, made at its first use.
 
 use crate::config::{PoolKind, device_word};
-use crate::memory::{DeviceMemory, HostMemory};
+use crate::memory::{DeviceMemory, HostMemory, SharedHandle, SharedMemory};
 use crate::observer::Watch;
-use crate::pool::{Pool, Surroundings};
+use crate::pool::{Pool, RecordRef, Surroundings};
 use crate::pressure::{Pressure, PressureGuard, PressureHooks};
 use crate::{Block, ForkGuard, PoolObserver, PoolStats, StorageConfig, Tag, TagStats};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     announced: [AtomicBool; 4],
     /// No page-locked memory was registered: plain host memory stands in for every `cpu_pinned` id.
     plain_pinned: bool,
+    /// No memory of `cpu_shared` was registered: it is memory that other processes can map.
+    segments: Option<Arc<SharedMemory>>,
     around: Surroundings,
     /// Held while a pool is put into its slot, and across a fork.
     opening: BriefLock<()>,
@@ -60,7 +62,8 @@ impl StorageBuilder {
     }
 
     /// The storage. Where no memory of `cpu` was given it is the host's; where none of `cpu_pinned` was given, plain
-    /// host memory stands in for it, still with the settings of `cpu_pinned`.
+    /// host memory stands in for it, still with the settings of `cpu_pinned`; where none of `cpu_shared` was given, it is
+    /// memory that other processes can map (on Linux; elsewhere an allocation says that it is not built).
     ///
     /// # Errors
     /// [`ErrorKind::Env`](mxrs_types::ErrorKind::Env) if a setting is out of range, see [`StorageConfig::validate`].
@@ -73,7 +76,9 @@ impl StorageBuilder {
             (!given(DeviceKind::Cpu)).then(|| Arc::new(HostMemory::new(Device::cpu(0))) as _);
         let pinned: Option<Arc<dyn DeviceMemory>> =
             plain_pinned.then(|| Arc::new(HostMemory::new(Device::cpu_pinned(0))) as _);
-        for memory in self.memories.into_iter().chain(host).chain(pinned) {
+        let segments = (!given(DeviceKind::CpuShared)).then(|| Arc::new(SharedMemory::new()));
+        let shared = segments.clone().map(|segments| segments as Arc<dyn DeviceMemory>);
+        for memory in self.memories.into_iter().chain(host).chain(pinned).chain(shared) {
             let slot = Slot { device: pool_device(memory.device()), memory, pool: OnceLock::new() };
             match slots.iter_mut().find(|other| other.device == slot.device) {
                 Some(other) => *other = slot,
@@ -86,6 +91,7 @@ impl StorageBuilder {
             slots,
             announced: [(); 4].map(|()| AtomicBool::new(false)),
             plain_pinned,
+            segments,
             around: Surroundings {
                 watch: Arc::new(Watch::new(self.observer)),
                 hooks: Arc::new(PressureHooks::default()),
@@ -157,19 +163,30 @@ impl Storage {
         if size_bytes == 0 {
             return Ok(Block::empty(device, tag));
         }
-        let Some(slot) = self.shared.slot(device) else {
-            return Err(self.shared.unknown(device));
+        let pool = self.shared.pool_of(device)?;
+        Ok(self.hand_over(pool.allocate(device, size_bytes, tag, stream)?))
+    }
+
+    /// See [`open_shared`](Self::open_shared).
+    pub(crate) fn map_shared(&self, handle: SharedHandle, tag: Tag) -> Result<Block> {
+        let device = Device::cpu_shared(0);
+        let Some(segments) = &self.shared.segments else {
+            return Err(Error::not_built("opening shared memory", "cpu_shared was given a memory of its own"));
         };
-        let pool = match slot.pool.get() {
-            Some(pool) => pool,
-            None => self.shared.open(slot),
-        };
+        let pool = self.shared.pool_of(device)?;
+        let (ptr, bytes) = segments.open(handle)?;
+        Ok(self.hand_over(pool.adopt(ptr, bytes, device, tag)))
+    }
+
+    /// The block of a record that has just become live.
+    #[inline]
+    fn hand_over(&self, record: RecordRef) -> Block {
         // SAFETY: the record is live, and this is its one block.
-        let block = unsafe { Block::new(pool.allocate(device, size_bytes, tag, stream)?) };
+        let block = unsafe { Block::new(record) };
         if self.shared.around.watch.is_on() {
             self.shared.around.watch.allocated(&block);
         }
-        Ok(block)
+        block
     }
 
     /// Returns all cached blocks of the device's pool to the device ("empty cache") and answers how many bytes that
@@ -236,6 +253,23 @@ impl Shared {
         self.slots.binary_search_by_key(&device, |slot| slot.device).ok().map(|at| &self.slots[at])
     }
 
+    /// The pool of a device, made at its first use.
+    #[inline]
+    fn pool_of(&self, device: Device) -> Result<&Arc<Pool>> {
+        match self.slot(device) {
+            Some(slot) => Ok(match slot.pool.get() {
+                Some(pool) => pool,
+                None => self.open(slot),
+            }),
+            None => Err(self.unknown(device)),
+        }
+    }
+
+    /// The memory behind `cpu_shared`, where other processes can map it.
+    pub(crate) fn segments(&self) -> Option<&SharedMemory> {
+        self.segments.as_deref()
+    }
+
     /// The pool of a device, if it has been used.
     fn pool(&self, device: Device) -> Option<&Arc<Pool>> {
         self.slot(device)?.pool.get()
@@ -267,10 +301,16 @@ impl Shared {
         if self.config.naive_storage_manager {
             config.kind = PoolKind::Unpooled;
         }
-        let fresh = Arc::new(Pool::new(slot.device, Arc::clone(&slot.memory), &config, self.around.clone()));
+        let mut fresh = Pool::new(slot.device, Arc::clone(&slot.memory), &config, self.around.clone());
+        if let (DeviceKind::CpuShared, Some(segments)) = (kind, &self.segments) {
+            fresh = fresh.with_segments(Arc::clone(segments));
+        }
+        let fresh = Arc::new(fresh);
         let opening = self.opening.lock();
-        let pool = slot.pool.get_or_init(|| fresh);
+        let pool = slot.pool.get_or_init(|| Arc::clone(&fresh));
         drop(opening);
+        // If another one was put there, this one ends now, and gives addresses up: not before, under the lock.
+        drop(fresh);
         // Shared memory is never pooled, so there is nothing to choose and nothing to announce.
         let first = !self.announced[announcement_index(kind)].swap(true, Ordering::Relaxed);
         if first && kind != DeviceKind::CpuShared {

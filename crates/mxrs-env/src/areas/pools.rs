@@ -13,6 +13,8 @@ words! {
         Round = "Round",
         /// Keeps nothing: exact sizes from and to the system.
         Unpooled = "Unpooled",
+        /// Cuts blocks out of longer ranges and joins what is freed; not in MXNet.
+        BestFit = "BestFit",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Host memory: small requests from the process allocator, large ones as mappings of their own with huge pages.
 
 use super::system_probe::SystemProbe;
-use super::{DeviceMemory, MemoryInfo, refused};
+use super::{DeviceMemory, GrowableMemory, MemoryInfo, refused};
 use crate::ALIGNMENT;
 use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_types::{Device, Result};
@@ -94,6 +94,45 @@ unsafe impl DeviceMemory for HostMemory {
         let total = self.total.load(Ordering::Relaxed);
         let granted = self.granted.load(Ordering::Relaxed);
         MemoryInfo { free: self.ceiling.load(Ordering::Relaxed).saturating_sub(granted).min(total), total }
+    }
+
+    fn growable(&self) -> Option<&dyn GrowableMemory> {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        return Some(self);
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        None
+    }
+}
+
+/// Units are as large as huge pages, which the system is advised to use.
+#[cfg(all(target_os = "linux", not(miri)))]
+impl GrowableMemory for HostMemory {
+    fn unit_bytes(&self) -> usize {
+        LARGE_BYTES
+    }
+
+    fn reserve(&self, size_bytes: usize) -> Option<NonNull<u8>> {
+        super::reservation::reserve(size_bytes)
+    }
+
+    unsafe fn commit(&self, ptr: NonNull<u8>, size_bytes: usize) -> Result<()> {
+        // SAFETY: the caller promises whole units of a reservation that have no memory.
+        if !unsafe { super::reservation::commit(ptr, size_bytes) } {
+            return Err(refused(self.device, size_bytes));
+        }
+        self.granted.fetch_add(size_bytes as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    unsafe fn decommit(&self, ptr: NonNull<u8>, size_bytes: usize) {
+        self.granted.fetch_sub(size_bytes as u64, Ordering::Relaxed);
+        // SAFETY: the caller promises whole units of a reservation that nothing uses.
+        unsafe { super::reservation::decommit(ptr, size_bytes) };
+    }
+
+    unsafe fn unreserve(&self, ptr: NonNull<u8>, size_bytes: usize) {
+        // SAFETY: the caller promises a reservation of this length that nothing uses.
+        unsafe { super::reservation::unreserve(ptr, size_bytes) };
     }
 }
 

@@ -4,18 +4,24 @@ use super::host::LARGE_BYTES;
 use std::ptr::NonNull;
 
 /// Page size of the processor; larger ones divide [`LARGE_BYTES`] all the same.
-fn page_bytes() -> usize {
+pub(super) fn page_bytes() -> usize {
     // SAFETY: reads a constant of the system.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
 /// A private, zeroed mapping of at least `size_bytes` bytes at a multiple of [`LARGE_BYTES`].
 pub(super) fn map(size_bytes: usize) -> Option<NonNull<u8>> {
-    let page = page_bytes();
-    let len = size_bytes.checked_next_multiple_of(page)?;
+    let len = size_bytes.checked_next_multiple_of(page_bytes())?;
+    let start = map_aligned(len, libc::PROT_READ | libc::PROT_WRITE)?;
+    // SAFETY: the mapping was made above with this length. If the system knows no huge pages it is only slower.
+    unsafe { libc::madvise(start.as_ptr().cast(), len, libc::MADV_HUGEPAGE) };
+    Some(start)
+}
+
+/// A private mapping of `len` bytes, whole pages, with this access, at a multiple of [`LARGE_BYTES`].
+pub(super) fn map_aligned(len: usize, access: libc::c_int) -> Option<NonNull<u8>> {
     // Wherever a range of this length lies, an aligned range of `len` bytes is in it.
-    let reach = len.checked_add(LARGE_BYTES - page)?;
-    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let reach = len.checked_add(LARGE_BYTES - page_bytes())?;
     // SAFETY: a new anonymous mapping at an address of the system's choice touches no existing memory.
     let start =
         unsafe { libc::mmap(std::ptr::null_mut(), reach, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
@@ -25,9 +31,8 @@ pub(super) fn map(size_bytes: usize) -> Option<NonNull<u8>> {
     let start = start.cast::<u8>();
     let head = start.addr().next_multiple_of(LARGE_BYTES) - start.addr();
     let tail = reach - head - len;
-    // SAFETY: head and tail are whole pages inside the mapping made above and outside the part that is kept. That part
-    // is `len` bytes from `start + head`, so the advice concerns it alone. If the system refuses to trim, or knows no
-    // huge pages, the mapping is only larger or slower than it could be.
+    // SAFETY: head and tail are whole pages inside the mapping made above and outside the part that is kept. If the
+    // system refuses to trim, the mapping is only larger than it could be.
     unsafe {
         let kept = start.add(head);
         if head > 0 {
@@ -36,7 +41,6 @@ pub(super) fn map(size_bytes: usize) -> Option<NonNull<u8>> {
         if tail > 0 {
             libc::munmap(kept.add(len).cast(), tail);
         }
-        libc::madvise(kept.cast(), len, libc::MADV_HUGEPAGE);
         NonNull::new(kept)
     }
 }

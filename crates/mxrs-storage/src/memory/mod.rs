@@ -1,12 +1,19 @@
 //! What a pool needs from a device.
 
+mod growable;
 mod host;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod mapping;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod reservation;
+mod shared;
 mod simulated;
 mod system_probe;
 
+pub use growable::GrowableMemory;
 pub use host::HostMemory;
+pub(crate) use shared::{HeldSegments, SharedMemory};
+pub use shared::{SharedHandle, SharedId};
 pub use simulated::{SimulatedCall, SimulatedCounters, SimulatedMemory};
 
 use mxrs_types::{Device, Error, ErrorKind, Result};
@@ -52,10 +59,15 @@ pub unsafe trait DeviceMemory: Send + Sync {
     ///
     /// Pools ask on a cache miss, so it may cost a system call, but not milliseconds.
     fn info(&self) -> MemoryInfo;
+
+    /// How to put memory behind addresses bit by bit, where the device can; `None` where it cannot.
+    fn growable(&self) -> Option<&dyn GrowableMemory> {
+        None
+    }
 }
 
 /// "No room" as a device reports it; the pool knows the rest.
-fn refused(device: Device, size_bytes: usize) -> Error {
+pub(crate) fn refused(device: Device, size_bytes: usize) -> Error {
     Error::new(ErrorKind::OutOfMemory {
         device,
         requested: size_bytes as u64,

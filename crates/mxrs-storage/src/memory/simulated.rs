@@ -1,7 +1,10 @@
 //! A device that exists only in tests: it has as much memory as it is told, fails on command and remembers its calls.
 
+mod growable;
+
 use super::host::{host_allocate, host_free};
-use super::{DeviceMemory, MemoryInfo, refused};
+use super::{DeviceMemory, GrowableMemory, MemoryInfo, refused};
+use growable::Ranges;
 use mxrs_sync::Mutex;
 use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_types::{Device, Result};
@@ -23,6 +26,22 @@ pub enum SimulatedCall {
     },
     /// Memory came back.
     Free {
+        /// Bytes.
+        size_bytes: usize,
+        /// First address.
+        address: usize,
+    },
+    /// Memory was asked for behind reserved addresses.
+    Commit {
+        /// Bytes asked for.
+        size_bytes: usize,
+        /// First address.
+        address: usize,
+        /// Whether the request was granted.
+        granted: bool,
+    },
+    /// Memory behind reserved addresses came back.
+    Decommit {
         /// Bytes.
         size_bytes: usize,
         /// First address.
@@ -70,6 +89,8 @@ pub struct SimulatedMemory {
     backed: bool,
     latency: Duration,
     hook: Option<Hook>,
+    /// Bytes of a unit, and of the longest range of addresses it reserves; `None` where it reserves none.
+    growable: Option<(usize, usize)>,
     /// Requests so far, refused ones included.
     n_requests: AtomicU64,
     state: Mutex<State>,
@@ -84,6 +105,7 @@ struct State {
     failing_requests: BTreeSet<u64>,
     /// Requests whose number is a multiple of this are refused; 0 for none.
     failing_multiple: u64,
+    ranges: Ranges,
     /// Bytes of address space given out so far, where nothing lies behind an address.
     address_space: usize,
 }
@@ -100,6 +122,7 @@ impl SimulatedMemory {
             backed: true,
             latency: Duration::ZERO,
             hook: None,
+            growable: None,
             n_requests: AtomicU64::new(0),
             state: Mutex::new(State::default()),
         }
@@ -123,6 +146,15 @@ impl SimulatedMemory {
     #[must_use]
     pub fn on_call(mut self, hook: impl Fn(&SimulatedCall) + Send + Sync + 'static) -> Self {
         self.hook = Some(Box::new(hook));
+        self
+    }
+
+    /// Lets the device put memory behind reserved addresses, in units of `unit_bytes` (a power of two, pages at least)
+    /// and in ranges of at most `range_bytes` bytes of addresses. Commits are requests like any other; reservations are
+    /// free.
+    #[must_use]
+    pub fn with_ranges(mut self, unit_bytes: usize, range_bytes: usize) -> Self {
+        self.growable = Some((unit_bytes, range_bytes));
         self
     }
 
@@ -165,33 +197,42 @@ impl SimulatedMemory {
     }
 
     fn grant(&self, size_bytes: usize) -> Option<NonNull<u8>> {
+        self.request(size_bytes, |state| {
+            let ptr = match self.backed {
+                true => host_allocate(size_bytes)?,
+                false => state.unbacked_addresses(size_bytes, 4096)?,
+            };
+            state.live.insert(ptr.addr().get(), size_bytes);
+            Some(ptr)
+        })
+    }
+
+    /// Counts a request, and refuses it where it should fail, where there is no room and where `give` has nothing.
+    fn request<T>(&self, size_bytes: usize, give: impl FnOnce(&mut State) -> Option<T>) -> Option<T> {
         let nth = self.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
         let mut state = self.state.lock();
         let used_bytes = state.counters.used_bytes.checked_add(size_bytes as u64);
         let fails = state.failing_requests.contains(&nth)
             || (state.failing_multiple > 0 && nth.is_multiple_of(state.failing_multiple));
         let room = used_bytes.filter(|&used| used <= self.total_bytes && !fails);
-        let granted = room.and_then(|used| {
-            let ptr = match self.backed {
-                true => host_allocate(size_bytes)?,
-                false => {
-                    let address = UNBACKED_START.checked_add(state.address_space)?;
-                    state.address_space =
-                        state.address_space.checked_add(size_bytes.checked_next_multiple_of(4096)?)?;
-                    NonNull::without_provenance(NonZero::new(address)?)
-                }
-            };
-            Some((ptr, used))
-        });
-        let Some((ptr, used)) = granted else {
+        let granted = room.and_then(|used| Some((give(&mut state)?, used)));
+        let Some((given, used)) = granted else {
             state.counters.refusals += 1;
             return None;
         };
         state.counters.allocations += 1;
         state.counters.used_bytes = used;
         state.counters.peak_used_bytes = state.counters.peak_used_bytes.max(used);
-        state.live.insert(ptr.addr().get(), size_bytes);
-        Some(ptr)
+        Some(given)
+    }
+}
+
+impl State {
+    /// Addresses with nothing behind them, never given before.
+    fn unbacked_addresses(&mut self, size_bytes: usize, align: usize) -> Option<NonNull<u8>> {
+        let offset = self.address_space.checked_next_multiple_of(align)?;
+        self.address_space = offset.checked_add(size_bytes.checked_next_multiple_of(4096)?)?;
+        Some(NonNull::without_provenance(NonZero::new(UNBACKED_START.checked_add(offset)?)?))
     }
 }
 
@@ -233,6 +274,10 @@ unsafe impl DeviceMemory for SimulatedMemory {
         drop(state);
         self.finish(SimulatedCall::Info);
         MemoryInfo { free, total: self.total_bytes }
+    }
+
+    fn growable(&self) -> Option<&dyn GrowableMemory> {
+        self.growable.is_some().then_some(self as _)
     }
 }
 

@@ -1,9 +1,9 @@
 //! What the threads of a pool share: the container, the figures, and the roster of blocks outside the container.
 
-use super::container::{Container, Grown};
+use super::container::{Apart, Container, Grown};
 use super::counts::Counts;
 use super::inventory::Inventory;
-use super::record::{RecordRef, Request, Segment};
+use super::record::{Events, RecordRef, Request, Segment};
 use super::rounding::SizeClass;
 use crate::{PoolStats, Tag};
 use mxrs_sync::atomic::Ordering;
@@ -37,6 +37,16 @@ impl Books {
         Some(record)
     }
 
+    /// A block that has just been taken, and is in no cache, gets an owner.
+    pub(super) fn hit(&mut self, record: RecordRef, request: Request) {
+        let mut counts = Counts::default();
+        counts.hit(request.size, record.block_bytes());
+        self.stats.fold(&mut counts);
+        // SAFETY: the block came out of a list whose lock is held: the container's, which `&mut self` proves, or that of
+        // a cache of the frozen pool.
+        unsafe { record.revive(request) };
+    }
+
     /// A block without an owner goes into the container.
     pub(super) fn put(&mut self, record: RecordRef) {
         self.roster.leave(record);
@@ -46,7 +56,9 @@ impl Books {
     /// Memory from the device becomes a live block.
     pub(super) fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
         let (size, bytes) = (request.size, memory.bytes);
-        self.inventory.arrived(memory.ptr, bytes, &request.tag);
+        if !self.container.regroups() {
+            self.inventory.arrived(memory.ptr, bytes, &request.tag);
+        }
         let record = self.container.grow(memory, class, request);
         self.roster.enter(record);
         self.stats.grew(size, record.block_bytes(), bytes);
@@ -79,8 +91,18 @@ impl Books {
         segments
     }
 
+    /// Blocks that were set apart are waited for in vain.
+    pub(super) fn abandon(&mut self, unending: &[Apart]) -> Vec<Events> {
+        let (bytes, events) = self.container.abandon(unending);
+        self.stats.abandoned_bytes += bytes;
+        self.stats.reserved -= bytes;
+        events
+    }
+
     fn left(&mut self, segment: &Segment) {
-        self.inventory.left(segment.ptr, segment.bytes);
+        if !self.container.regroups() {
+            self.inventory.left(segment.ptr, segment.bytes);
+        }
         self.stats.shrank(segment.bytes);
     }
 

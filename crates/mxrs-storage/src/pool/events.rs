@@ -1,9 +1,19 @@
 //! S9: a block that other streams may still use is waited for before it changes hands.
 
 use super::Pool;
+use super::container::Apart;
 use super::counts::Counts;
 use super::record::{Record, RecordRef, Segment};
 use mxrs_types::{DeviceStream, Result};
+
+/// What to do about events that are not finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Leave them.
+    None,
+    /// Wait for them on the host.
+    Endless,
+}
 
 impl Pool {
     /// Makes `stream`, or the host, wait for the former owners of a block that has just been handed out. If that fails
@@ -38,6 +48,45 @@ impl Pool {
         drop(tag);
     }
 
+    /// Waits on the host for all events of a block that its owner is giving up; whether all are finished.
+    pub(super) fn wait_for_all(&self, record: RecordRef) -> bool {
+        let mut events = record.take_events();
+        events.retain(|event| event.wait().is_err() && !event.is_finished());
+        let all = events.is_empty();
+        record.mark(events);
+        all
+    }
+
+    /// Lets the container join blocks that it had set apart: those whose events are finished, or after waiting for
+    /// them. Whether there were any.
+    pub(super) fn join_finished(&self, patience: Patience) -> bool {
+        if !self.joins {
+            return false;
+        }
+        // Events are asked while no lock is held; meanwhile the blocks may move on, which the container sees.
+        let mut apart = self.books.lock().container.apart();
+        let mut unending = Vec::new();
+        for block in &mut apart {
+            if patience == Patience::Endless
+                && let Some(error) =
+                    block.events.iter().find_map(|event| event.wait().err().filter(|_| !event.is_finished()))
+            {
+                tracing::error!(target: "mxrs_storage", "memory of {} may be in use for ever: {error}", self.device);
+                unending.push(Apart { record: block.record, key: block.key, events: block.events.clone() });
+            }
+            block.events.retain(|event| event.is_finished());
+        }
+        apart.retain(|block| !block.events.is_empty());
+        if apart.is_empty() && unending.is_empty() {
+            return false;
+        }
+        let mut books = self.books.lock();
+        let gone = (books.abandon(&unending), books.container.join(&apart));
+        drop(books);
+        drop(gone);
+        true
+    }
+
     /// Returns memory to the device once nothing uses it any more.
     pub(super) fn give_back(&self, segment: Segment) {
         for event in &segment.events {
@@ -50,8 +99,16 @@ impl Pool {
                 return;
             }
         }
-        // SAFETY: the segment is the sole owner of memory that `self.memory.allocate(bytes)` gave; it has left every list,
-        // and all work on it is finished.
-        unsafe { self.memory.free(segment.ptr, segment.bytes) };
+        let Segment { ptr, bytes, leaving, .. } = segment;
+        match self.memory.growable().filter(|_| self.regroups) {
+            // SAFETY: the container has set these units of a range aside; they have memory and nothing uses it.
+            Some(growable) => unsafe { growable.decommit(ptr, bytes) },
+            // SAFETY: the segment is the sole owner of memory that `self.memory.allocate(bytes)` gave; it has left every
+            // list, and all work on it is finished.
+            None => unsafe { self.memory.free(ptr, bytes) },
+        }
+        if let Some(leaving) = leaving {
+            self.books.lock().container.left(leaving);
+        }
     }
 }

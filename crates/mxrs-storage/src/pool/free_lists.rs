@@ -21,10 +21,6 @@ impl Container for FreeLists {
         (MAGAZINE_BYTES / block_bytes.max(1)).clamp(2, 32)
     }
 
-    fn serves_other_classes(&self) -> bool {
-        false
-    }
-
     fn take(&mut self, class: SizeClass) -> Option<RecordRef> {
         let record = self.by_key.get_mut(&class.key)?.pop()?;
         debug_assert_eq!(record.block_bytes(), class.block_bytes);

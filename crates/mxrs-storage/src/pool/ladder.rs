@@ -1,11 +1,18 @@
 //! Growing a pool: the reserve, the request, and what is tried when the device refuses.
 
 use super::Pool;
+use super::best_fit::reserve;
+use super::container::{Grown, Growth};
+use super::events::Patience;
+use super::record::{RecordRef, Request};
+use super::rounding::SizeClass;
 use crate::config::{Setting, device_word};
+use crate::memory::refused;
 use crate::pressure::Pressure;
 use crate::{ALIGNMENT, PoolStats};
+use mxrs_sync::Arc;
 use mxrs_sync::atomic::Ordering;
-use mxrs_types::{Error, ErrorKind, Result};
+use mxrs_types::{DeviceKind, Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -19,6 +26,7 @@ const N_TAGS: usize = 5;
 impl Pool {
     /// Returns all cached blocks to the device; live ones stay. Answers how many bytes that were.
     pub(crate) fn release_all(&self) -> u64 {
+        self.join_finished(Patience::Endless);
         self.empty_cache(|_, _| ())
     }
 
@@ -33,6 +41,7 @@ impl Pool {
 
     /// Empties the cache to make room, and counts it if there was something to release.
     fn flush(&self) -> u64 {
+        self.join_finished(Patience::Endless);
         self.empty_cache(|stats, bytes| {
             stats.flushes += 1;
             stats.flushed_bytes += bytes;
@@ -59,17 +68,18 @@ impl Pool {
         bytes
     }
 
-    /// Steps (5) to (7): `bytes` from the device, if need be after making room. `requested` is what the owner asked for.
-    pub(super) fn request(&self, requested: usize, bytes: usize) -> Result<NonNull<u8>> {
-        let mut refusal = match self.ask(bytes) {
-            Ok(ptr) => return Ok(ptr),
+    /// Steps (5) to (7): a block made of memory from the device, if need be after making room.
+    pub(super) fn request(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
+        let requested = request.as_ref().map_or(0, |request| request.size);
+        let mut refusal = match self.attempt(class, request) {
+            Ok(record) => return Ok(record),
             Err(error) => error,
         };
         let mut released = 0;
         if self.caches {
             released += self.make_room();
-            refusal = match self.ask(bytes) {
-                Ok(ptr) => return Ok(ptr),
+            refusal = match self.attempt_all(class, request) {
+                Ok(record) => return Ok(record),
                 Err(error) => error,
             };
         }
@@ -81,23 +91,101 @@ impl Pool {
                 books.stats.pressure_rounds += 1;
                 books.stats.pressure_bytes += freed;
             }
-            refusal = match self.ask(bytes) {
-                Ok(ptr) => return Ok(ptr),
+            refusal = match self.attempt_all(class, request) {
+                Ok(record) => return Ok(record),
                 Err(error) => error,
             };
         }
         Err(self.explain(refusal, requested, released))
     }
 
-    /// One request; a refusal is counted.
-    fn ask(&self, bytes: usize) -> Result<NonNull<u8>> {
-        match self.memory.allocate(bytes) {
-            Ok(ptr) => self.aligned(ptr, bytes),
-            Err(error) => {
-                self.books.lock().stats.refusals += 1;
-                Err(error)
+    /// One attempt, and where the pool would like more than the block needs another one for no more than that.
+    fn attempt_all(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
+        let outcome = self.attempt(class, request);
+        let refused = |error: &Error| matches!(error.kind(), ErrorKind::OutOfMemory { .. });
+        if self.joins && outcome.as_ref().is_err_and(refused) {
+            let least = self.books.lock().container.least_bytes(class);
+            if let Some(bytes) = least {
+                return self.allocate_bytes(bytes, class, request);
             }
         }
+        outcome
+    }
+
+    /// One request of the device. Where blocks are joined, what is inside may serve by now without one.
+    fn attempt(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
+        if !self.joins {
+            return self.allocate_bytes(class.block_bytes, class, request);
+        }
+        let mut growth = match self.hit_or_begin(class, request) {
+            Ok(record) => return Ok(record),
+            Err(growth) => growth,
+        };
+        if let Growth::Reserve(lengths) = growth {
+            let growable = self.memory.growable();
+            let range = lengths.into_iter().find_map(|bytes| Some((reserve(growable?, bytes)?, bytes)));
+            if let Some((start, bytes)) = range {
+                self.books.lock().container.add_range(start, bytes);
+            }
+            growth = match self.hit_or_begin(class, request) {
+                Ok(record) => return Ok(record),
+                Err(growth) => growth,
+            };
+        }
+        match growth {
+            Growth::Allocate(bytes) => self.allocate_bytes(bytes, class, request),
+            Growth::Reserve(_) => Err(self.refused(refused(self.device, class.block_bytes))),
+            Growth::Commit(claim) => {
+                let (ptr, bytes) = (claim.ptr(), claim.len);
+                // SAFETY: these units lie in a reservation of this device, have no memory, and were set aside for this
+                // thread.
+                let outcome = self.memory.growable().map(|growable| unsafe { growable.commit(ptr, bytes) });
+                if let Some(Ok(())) = outcome {
+                    return Ok(self.grown(
+                        Grown { ptr, bytes, pool: Arc::as_ptr(self), claim: Some(claim) },
+                        class,
+                        request,
+                    ));
+                }
+                self.books.lock().container.not_grown(claim);
+                let error = outcome.and_then(Result::err);
+                Err(self.refused(error.unwrap_or_else(|| refused(self.device, bytes))))
+            }
+        }
+    }
+
+    /// A block from inside, or how to grow.
+    fn hit_or_begin(&self, class: SizeClass, request: &mut Option<Request>) -> std::result::Result<RecordRef, Growth> {
+        let mut books = self.books.lock();
+        match books.take(class) {
+            Some(record) => {
+                books.hit(record, taken(request));
+                Ok(record)
+            }
+            None => Err(books.container.begin_growth(class)),
+        }
+    }
+
+    fn allocate_bytes(
+        self: &Arc<Self>,
+        bytes: usize,
+        class: SizeClass,
+        request: &mut Option<Request>,
+    ) -> Result<RecordRef> {
+        let ptr = self.memory.allocate(bytes).map_err(|error| self.refused(error))?;
+        let ptr = self.aligned(ptr, bytes)?;
+        Ok(self.grown(Grown { ptr, bytes, pool: Arc::as_ptr(self), claim: None }, class, request))
+    }
+
+    fn grown(&self, grown: Grown, class: SizeClass, request: &mut Option<Request>) -> RecordRef {
+        let request = taken(request);
+        self.with_books(|books| books.grow(grown, class, request))
+    }
+
+    /// Counts a refusal.
+    fn refused(&self, error: Error) -> Error {
+        self.books.lock().stats.refusals += 1;
+        error
     }
 
     /// Empties the cache and waits for other threads that are emptying it.
@@ -152,8 +240,13 @@ impl Pool {
         let variable = Setting::Kind.variable(self.device.kind);
         hint += &match self.caches {
             true => format!("; rounding takes {waste} bytes of the live blocks, {variable} chooses how to round"),
+            false if self.device.kind == DeviceKind::CpuShared => "; shared blocks are not pooled".to_owned(),
             false => format!("; {} blocks are not pooled ({variable})", device_word(self.device.kind)),
         };
+        if self.joins {
+            let (bytes, pieces) = (stats.cached_bytes, stats.cached_blocks);
+            hint += &format!("; {bytes} cached bytes lie between live blocks in {pieces} pieces");
+        }
         hint += "; use a smaller batch or release arrays that are no longer needed";
         Error::new(ErrorKind::OutOfMemory {
             device: self.device,
@@ -163,6 +256,14 @@ impl Pool {
             largest_cached,
             hint,
         })
+    }
+}
+
+/// The request, which is given to one block only.
+fn taken(request: &mut Option<Request>) -> Request {
+    match request.take() {
+        Some(request) => request,
+        None => unreachable!("the request was given to a block that was not found"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! How long a pool lives (rule 8), and how a thread leaves it (rule 9).
 
 use super::Pool;
+use super::events::Patience;
 use super::thread_cache::ThreadCache;
 use mxrs_sync::Arc;
 use std::ptr::NonNull;
@@ -38,6 +39,10 @@ impl Pool {
             books.drain()
         });
         segments.into_iter().for_each(|segment| self.give_back(segment));
+        if self.join_finished(Patience::Endless) {
+            let segments = self.books.lock().drain();
+            segments.into_iter().for_each(|segment| self.give_back(segment));
+        }
     }
 
     /// A thread that has `cache` ends.
@@ -48,5 +53,17 @@ impl Pool {
         books.stats.fold(&mut contents.counts);
         contents.take_all().into_iter().for_each(|record| books.put(record));
         threads.caches.retain(|other| !Arc::ptr_eq(other, cache));
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let ranges = self.books.lock().container.close();
+        let Some(growable) = self.memory.growable() else { return };
+        for (start, bytes) in ranges {
+            // SAFETY: the range was reserved with this length and is given up once; no block is left in it, as blocks keep
+            // their pool, and nothing works on it, or the container would not have answered it.
+            unsafe { growable.unreserve(start, bytes) };
+        }
     }
 }

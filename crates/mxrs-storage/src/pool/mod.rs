@@ -39,6 +39,7 @@
 //! 10. Across a fork all locks are held by the forking thread ([`ForkGuard`](crate::ForkGuard)), so the child finds every
 //!     pool in order; blocks with threads that the child lacks are found by (3).
 
+mod best_fit;
 mod books;
 mod container;
 mod counts;
@@ -58,19 +59,22 @@ pub(crate) use record::{RecordRef, Request};
 pub(crate) use rounding::Rounding;
 
 use crate::config::{PoolConfig, PoolKind};
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, SharedMemory};
 use crate::observer::Watch;
 use crate::pressure::PressureHooks;
 use crate::{PoolStats, Tag, TagStats};
+use best_fit::BestFit;
 use books::Books;
 use container::{Container, Grown};
 use counts::Counts;
 use crossbeam_utils::CachePadded;
+use events::Patience;
 use free_lists::FreeLists;
 use mxrs_sync::atomic::AtomicUsize;
 use mxrs_sync::{Arc, BriefLock, Rank};
 use mxrs_types::{Device, DeviceStream, Result};
 use rounding::SizeClass;
+use search::Found;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use thread_cache::ThreadCache;
@@ -81,9 +85,17 @@ pub(crate) struct Pool {
     /// The device in its canonical form (`cpu(0)` for every cpu).
     device: Device,
     memory: Arc<dyn DeviceMemory>,
+    /// The same, where it can be mapped by other processes.
+    segments: Option<Arc<SharedMemory>>,
     rounding: Rounding,
     /// Whether freed blocks are kept.
     caches: bool,
+    /// Whether threads keep some of them.
+    fronted: bool,
+    /// Whether the container joins blocks.
+    joins: bool,
+    /// Whether memory leaves in other pieces than it came in: as units of a range.
+    regroups: bool,
     /// Bytes of the device that growth should leave free while there is something to release.
     reserve_bytes: u64,
     watch: Arc<Watch>,
@@ -119,16 +131,22 @@ impl Pool {
         let caches = config.kind != PoolKind::Unpooled;
         let total = if caches { memory.info().total } else { 0 };
         let reserve = u128::from(total) * u128::from(config.reserve_percent) / 100;
+        let joins = config.kind == PoolKind::BestFit;
         let container: Box<dyn Container> = match config.kind {
             PoolKind::Naive | PoolKind::Round | PoolKind::Unpooled => Box::new(FreeLists::default()),
+            PoolKind::BestFit => Box::new(BestFit::open(memory.as_ref(), total)),
         };
         let id = lifetime::next_id();
         Self {
             id,
             device,
             memory,
-            rounding: Rounding::new(config),
+            segments: None,
+            rounding: Rounding::on(device.kind, config),
             caches,
+            fronted: caches && !joins,
+            joins,
+            regroups: container.regroups(),
             reserve_bytes: u64::try_from(reserve).unwrap_or(u64::MAX),
             watch: around.watch,
             hooks: around.hooks,
@@ -136,6 +154,17 @@ impl Pool {
             books: CachePadded::new(BriefLock::new(Rank::Storage, id, Books::new(container))),
             returning: AtomicUsize::new(0),
         }
+    }
+
+    /// Says that the memory can be mapped by other processes.
+    pub(crate) fn with_segments(mut self, segments: Arc<SharedMemory>) -> Self {
+        self.segments = Some(segments);
+        self
+    }
+
+    /// The memory, where it can be mapped by other processes.
+    pub(crate) fn segments(&self) -> Option<&SharedMemory> {
+        self.segments.as_deref()
     }
 
     #[inline]
@@ -174,7 +203,7 @@ impl Pool {
             return Err(self.out_of_memory(size, 0));
         };
         let mut request = ManuallyDrop::new(Request { device, size, tag });
-        let own = if self.caches { self.take_own(class, &request) } else { None };
+        let own = if self.fronted { self.take_own(class, &request) } else { None };
         let record = match own {
             Some(record) => record,
             // SAFETY: it has not been moved out of.
@@ -204,26 +233,31 @@ impl Pool {
     #[cold]
     fn find_or_grow(self: &Arc<Self>, class: SizeClass, request: Request) -> Result<RecordRef> {
         let mut request = Some(request);
-        let mut growth_bytes = class.block_bytes;
-        if self.caches {
+        if self.fronted {
             self.join();
             if let Some(record) = self.refill(class, &mut request) {
                 return Ok(record);
             }
-            match self.search(class, &mut request) {
-                search::Found::Hit(record) => return Ok(record),
-                search::Found::Nothing { bytes, releasable } => {
-                    growth_bytes = bytes;
-                    if releasable {
-                        self.keep_reserve(bytes);
-                    }
-                }
+        }
+        if self.caches {
+            let mut found = self.search(class, &mut request);
+            if matches!(found, Found::Nothing { .. }) && self.join_finished(Patience::None) {
+                found = self.search(class, &mut request);
+            }
+            match found {
+                Found::Hit(record) => return Ok(record),
+                Found::Nothing { bytes, releasable: true } => self.keep_reserve(bytes),
+                Found::Nothing { .. } => {}
             }
         }
-        let Some(request) = request else { unreachable!("the request was given to a block that was not found") };
-        let ptr = self.request(request.size, growth_bytes)?;
-        let grown = Grown { ptr, bytes: growth_bytes, pool: Arc::as_ptr(self) };
-        Ok(self.with_books(|books| books.grow(grown, class, request)))
+        self.request(class, &mut request)
+    }
+
+    /// Memory that came by another way than the device's `allocate` becomes a live block.
+    pub(crate) fn adopt(self: &Arc<Self>, ptr: NonNull<u8>, bytes: usize, device: Device, tag: Tag) -> RecordRef {
+        let grown = Grown { ptr, bytes, pool: Arc::as_ptr(self), claim: None };
+        let class = SizeClass { key: bytes, block_bytes: bytes };
+        self.with_books(|books| books.grow(grown, class, Request { device, size: bytes, tag }))
     }
 
     /// Takes a live block back: to the thread, into the container, or to the device where nothing is cached.
@@ -234,8 +268,8 @@ impl Pool {
     pub(crate) unsafe fn free(pool: NonNull<Self>, record: RecordRef) {
         // SAFETY: the block is live, so by rule 8 the pool is alive. From the release of the lock below on it may not be,
         // so no reference to it is kept.
-        let (id, caches) = unsafe { (pool.as_ref().id, pool.as_ref().caches) };
-        if caches {
+        let (id, fronted) = unsafe { (pool.as_ref().id, pool.as_ref().fronted) };
+        if fronted {
             let freed = thread_cache::with(id, |cache| {
                 let mut cache = cache.lock();
                 if cache.orphaned {
@@ -290,10 +324,13 @@ impl Pool {
             // SAFETY: as the caller promises.
             return unsafe { Self::free_directly(pool, record) };
         }
-        if this.join() {
+        if this.fronted && this.join() {
             // SAFETY: as the caller promises. It does not come here again: the thread has a cache now, which is not
             // orphaned unless the pool has become so just now, and then it cannot join.
             return unsafe { Self::free(pool, record) };
+        }
+        if this.joins && record.is_marked() {
+            record.sift();
         }
         let mut books = this.books.lock();
         if books.orphaned {
@@ -314,6 +351,7 @@ impl Pool {
     pub(crate) unsafe fn free_directly(pool: NonNull<Self>, record: RecordRef) {
         // SAFETY: the block is live, so the pool is alive by rule 8, and the pointer came from its `Arc`.
         let this = unsafe { lifetime::counted(pool) };
+        let is_apart = this.joins && record.is_marked() && !this.wait_for_all(record);
         let (segment, tag, orphaned) = this.with_books(|books| {
             let (segment, tag) = books.discard(record);
             (segment, tag, books.orphaned)
@@ -321,6 +359,9 @@ impl Pool {
         drop(tag);
         if let Some(segment) = segment {
             this.give_back(segment);
+        }
+        if is_apart {
+            this.join_finished(Patience::Endless);
         }
         if orphaned {
             // SAFETY: the pool was orphaned while the block was live, so the block had a counted reference.

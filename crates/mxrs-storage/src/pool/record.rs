@@ -3,6 +3,7 @@
 //! A hit moves one pointer, and whoever holds all locks of a pool can list what is live, for whom.
 
 use super::Pool;
+use super::best_fit::Leaving;
 use crate::Tag;
 use mxrs_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use mxrs_sync::{Arc, BriefLock, Rank};
@@ -77,12 +78,22 @@ impl Deref for RecordRef {
 impl RecordRef {
     /// A record with its first owner. `pool` is null or came from an `Arc`.
     pub(crate) fn new(ptr: NonNull<u8>, block_bytes: usize, key: usize, pool: *const Pool, request: Request) -> Self {
+        Self::made(ptr, block_bytes, key, pool, Owner { is_live: true, request })
+    }
+
+    /// A record without an owner, for [`revive`](Record::revive). `pool` came from an `Arc`.
+    pub(crate) fn idle(ptr: NonNull<u8>, block_bytes: usize, key: usize, pool: *const Pool) -> Self {
+        let request = Request { device: Device::cpu(0), size: 0, tag: Tag::default() };
+        Self::made(ptr, block_bytes, key, pool, Owner { is_live: false, request })
+    }
+
+    fn made(ptr: NonNull<u8>, block_bytes: usize, key: usize, pool: *const Pool, owner: Owner) -> Self {
         let record = Record {
             ptr,
             block_bytes,
             key,
             pool,
-            owner: UnsafeCell::new(Owner { is_live: true, request }),
+            owner: UnsafeCell::new(owner),
             marked: AtomicBool::new(false),
             events: BriefLock::new(Rank::Leaf, 0, Vec::new()),
             roster_at: AtomicUsize::new(usize::MAX),
@@ -98,7 +109,7 @@ impl RecordRef {
         // SAFETY: made by `Box::leak` in `new`; the holder's copy is the last one.
         let record = unsafe { Box::from_raw(self.0.as_ptr()) };
         let Record { ptr, block_bytes, events, .. } = *record;
-        Segment { ptr, bytes: block_bytes, events: events.into_inner() }
+        Segment { ptr, bytes: block_bytes, events: events.into_inner(), leaving: None }
     }
 }
 
@@ -185,6 +196,27 @@ impl Record {
         self.marked.store(true, Ordering::Relaxed);
     }
 
+    /// Drops events that are finished; the caller is the owner and holds no lock.
+    pub(crate) fn sift(&self) {
+        let mut events = self.take_events();
+        events.retain(|event| !event.is_finished());
+        self.mark(events);
+    }
+
+    /// Copies of all events; nobody adds any meanwhile.
+    pub(crate) fn copy_events(&self) -> Events {
+        self.events.lock().clone()
+    }
+
+    /// Takes these events away, if they are here; the caller has the record to itself. Whether none is left.
+    pub(crate) fn forget(&self, finished: &[Arc<dyn DeviceEvent>], gone: &mut Events) -> bool {
+        let known = |event: &Arc<dyn DeviceEvent>| finished.iter().any(|other| Arc::ptr_eq(event, other));
+        let mut events = self.events.lock();
+        gone.extend(events.extract_if(.., |event| known(event)));
+        self.marked.store(!events.is_empty(), Ordering::Relaxed);
+        events.is_empty()
+    }
+
     /// Takes all events away; the caller is the owner.
     pub(crate) fn take_events(&self) -> Events {
         self.marked.store(false, Ordering::Relaxed);
@@ -198,6 +230,8 @@ pub(crate) struct Segment {
     pub(crate) ptr: NonNull<u8>,
     pub(crate) bytes: usize,
     pub(crate) events: Events,
+    /// Its place in a container that joins blocks, which is to be told when the device has it.
+    pub(crate) leaving: Option<Leaving>,
 }
 
 // SAFETY: a segment is the sole owner of a piece of device memory, which `DeviceMemory` promises is tied to no thread.

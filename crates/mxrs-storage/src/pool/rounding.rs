@@ -1,6 +1,8 @@
 //! Which block a request gets: the rounding policy of a pool.
 
+use super::best_fit::{HOST_GRANULE, granule};
 use crate::config::{PoolConfig, PoolKind};
+use mxrs_types::DeviceKind;
 
 /// The block for a request: its size, and the key under which it is kept when free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(crate) enum Rounding {
     Round { page_log2: u32, cutoff: u32 },
     /// The request itself.
     Exact,
+    /// Multiples of `bytes`; the key is the size.
+    Granules { bytes: usize },
 }
 
 impl Rounding {
@@ -27,6 +31,15 @@ impl Rounding {
             PoolKind::Naive => Self::Naive { page: config.page_size, large: config.large_alloc_round_size },
             PoolKind::Round => Self::Round { page_log2: config.page_size.ilog2(), cutoff: config.round_linear_cutoff },
             PoolKind::Unpooled => Self::Exact,
+            PoolKind::BestFit => Self::Granules { bytes: HOST_GRANULE },
+        }
+    }
+
+    /// As [`new`](Self::new), for a kind of device.
+    pub(crate) fn on(kind: DeviceKind, config: &PoolConfig) -> Self {
+        match Self::new(config) {
+            Self::Granules { .. } => Self::Granules { bytes: granule(kind) },
+            other => other,
         }
     }
 
@@ -52,6 +65,10 @@ impl Rounding {
                 }
             }
             Self::Exact => Some(SizeClass { key: size, block_bytes: size }),
+            Self::Granules { bytes } => {
+                let block_bytes = round_up(size, bytes).filter(|&bytes| isize::try_from(bytes).is_ok())?;
+                Some(SizeClass { key: block_bytes, block_bytes })
+            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Beyond a thread's own cache: refilling it from the container, and looking everywhere at once.
 
 use super::books::Books;
-use super::counts::Counts;
 use super::record::{RecordRef, Request};
 use super::rounding::SizeClass;
 use super::thread_cache::{self, Contents};
@@ -81,18 +80,8 @@ impl Pool {
             if found.is_none() {
                 found = steal(class, own, books, caches);
             }
-            if found.is_none() && books.container.serves_other_classes() {
-                for cache in caches.iter_mut() {
-                    cache.take_all().into_iter().for_each(|record| books.put(record));
-                }
-                found = books.take(class);
-            }
             if let (Some(record), Some(request)) = (found, request.take_if(|_| found.is_some())) {
-                let mut counts = Counts::default();
-                counts.hit(request.size, record.block_bytes());
-                books.stats.fold(&mut counts);
-                // SAFETY: all locks are held.
-                unsafe { record.revive(request) };
+                books.hit(record, request);
                 return Found::Hit(record);
             }
             let releasable = books.container.inside().0 + with_threads(caches).0 > 0;

@@ -1,7 +1,7 @@
 //! The documented pool settings, D13 to D28: what each one makes observable, on CPU, GPU and CPU_PINNED.
 
 use crate::log_capture::info_lines;
-use crate::{Bench, DEVICES, MIB, only};
+use crate::{Bench, DEVICES, MANUAL, MIB, only};
 use mxrs_storage::{PoolConfig, PoolKind, Storage, StorageConfig};
 use mxrs_types::{Device, ErrorKind};
 
@@ -22,7 +22,7 @@ const TABLE: [(usize, usize, usize); 10] = [
 #[test]
 fn table_of_block_sizes() {
     for device in DEVICES {
-        for kind in PoolKind::ALL {
+        for kind in MANUAL {
             let bench = Bench::uniform(PoolConfig::of_kind(kind), 4096 * MIB);
             for (size, naive, round) in TABLE {
                 let expected = match kind {
@@ -44,7 +44,7 @@ fn table_of_block_sizes() {
 #[test]
 fn d13_d14_d15_strategy_decides_about_reuse() {
     for device in DEVICES {
-        for kind in PoolKind::ALL {
+        for kind in MANUAL {
             let bench = Bench::new(only(device, PoolConfig::of_kind(kind)), 100 * MIB);
             let first = bench.allocate(device, 10_000);
             let address = first.as_ptr();

@@ -1,6 +1,6 @@
 //! S1 to S8 and S13 one by one, and the edges of the interface.
 
-use crate::{Bench, DEVICES, MIB, only};
+use crate::{Bench, DEVICES, MANUAL, MIB, only};
 use mxrs_storage::{ALIGNMENT, Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
 use mxrs_types::{Device, ErrorKind};
 
@@ -56,7 +56,7 @@ fn s2_live_blocks_are_disjoint() {
 #[test]
 fn s3_books_agree_with_the_device() {
     for device in DEVICES {
-        for kind in PoolKind::ALL {
+        for kind in MANUAL {
             let bench = Bench::uniform(PoolConfig::of_kind(kind), 100 * MIB);
             let a = bench.allocate(device, 5000);
             let b = bench.allocate(device, 3 << 20);
@@ -132,7 +132,7 @@ fn s6_release_all_empties_this_cache_only() {
 /// S7: a block freed directly never comes out of the cache, and `reserved` falls by its size.
 #[test]
 fn s7_direct_free_bypasses_the_cache() {
-    for kind in PoolKind::ALL {
+    for kind in MANUAL {
         let bench = Bench::uniform(PoolConfig::of_kind(kind), 100 * MIB);
         let block = bench.allocate(Device::gpu(0), 10_000);
         let (address, block_bytes) = (block.as_ptr(), block.block_bytes() as u64);
@@ -226,12 +226,11 @@ fn a_process_without_gpus_has_plain_pinned_memory_with_its_own_settings() {
     let block = storage.allocate(Device::cpu_pinned(2), 10_000, Tag::default()).unwrap();
     assert_eq!((block.block_bytes(), block.device()), (16_384, Device::cpu_pinned(2)));
     assert_eq!(storage.allocate(Device::cpu(0), 10_000, Tag::default()).unwrap().block_bytes(), 12_288);
-    for missing in [Device::gpu(0), Device::cpu_shared(0)] {
-        let error = storage.allocate(missing, 1, Tag::default()).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::NotBuilt { .. }), "{error}");
-        assert!(error.to_string().contains("cpu(0), cpu_pinned(0)"), "{error}");
-        assert_eq!(storage.release_all(missing), 0);
-    }
+    let missing = Device::gpu(0);
+    let error = storage.allocate(missing, 1, Tag::default()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NotBuilt { .. }), "{error}");
+    assert!(error.to_string().contains("cpu(0), cpu_pinned(0), cpu_shared(0)"), "{error}");
+    assert_eq!(storage.release_all(missing), 0);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Unsafe code: the tests write through blocks to see that no two share a byte, and one implements a broken device.
 #![allow(unsafe_code)]
 
+mod best_fit;
 mod concurrency;
 mod env_rows;
 mod every_nth;
@@ -15,7 +16,7 @@ mod reports;
 mod streams;
 mod threads;
 
-use mxrs_storage::{Block, PoolConfig, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
 use mxrs_types::Device;
 use std::sync::Arc;
 
@@ -23,6 +24,9 @@ const MIB: u64 = 1 << 20;
 
 /// The three kinds of device that have pool settings.
 const DEVICES: [Device; 3] = [Device::cpu(0), Device::gpu(0), Device::cpu_pinned(0)];
+
+/// The kinds of pool that MXNet has; the fourth one is the subject of `best_fit`.
+const MANUAL: [PoolKind; 3] = [PoolKind::Naive, PoolKind::Round, PoolKind::Unpooled];
 
 /// Storage on simulated devices.
 struct Bench {

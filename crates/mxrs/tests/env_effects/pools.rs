@@ -115,7 +115,7 @@ fn twice(vars: Vars<'_>, kind: &Kind) -> (PoolStats, bool) {
 #[test]
 fn d13_d14_d15_freed_blocks_are_kept_or_not() {
     for kind in &KINDS {
-        for word in ["Naive", "Round"] {
+        for word in ["Naive", "Round", "BestFit"] {
             let (stats, is_same) = twice(&[(kind.pool_type, word)], kind);
             assert_eq!((stats.system_requests, stats.hits, is_same), (1, 1, true), "{} {word}", kind.word);
         }
@@ -127,7 +127,12 @@ fn d13_d14_d15_freed_blocks_are_kept_or_not() {
 #[test]
 fn d13_d14_d15_one_line_names_the_manager() {
     for kind in &KINDS {
-        for (word, manager) in [("Naive", "Pooled (Naive)"), ("Round", "Pooled (Round)"), ("Unpooled", "Unpooled")] {
+        for (word, manager) in [
+            ("Naive", "Pooled (Naive)"),
+            ("Round", "Pooled (Round)"),
+            ("Unpooled", "Unpooled"),
+            ("BestFit", "Pooled (BestFit)"),
+        ] {
             let storage = storage(&[(kind.pool_type, word)], kind);
             let (_, lines) = log_lines(|| {
                 for size in [0, 100, 5000] {

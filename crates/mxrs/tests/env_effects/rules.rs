@@ -30,7 +30,7 @@ use Accepts::*;
 
 const ENGINES: &str = "NaiveEngine, ThreadedEngine, ThreadedEnginePerDevice, NaiveEngineAsync, ThreadedEngineAsync, \
                        ThreadedEnginePerDeviceAsync";
-const POOLS: &str = "Naive, Round, Unpooled";
+const POOLS: &str = "Naive, Round, Unpooled, BestFit";
 
 /// Every variable in effect.
 const VARIABLES: &[(&str, Accepts)] = &[

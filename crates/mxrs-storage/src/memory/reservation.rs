@@ -1,0 +1,110 @@
+//! Reserved addresses on Linux: mappings without access, in which whole units are made accessible.
+//!
+//! A mapping without access is charged to nobody, so its length is bounded by the address space alone. Making a part
+//! writable charges that part, and the system may refuse it by its overcommit policy, as it would refuse a new mapping.
+
+use super::mapping::page_bytes;
+use std::ptr::NonNull;
+
+const PRIVATE: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+
+/// `size_bytes` of addresses, a multiple of 2 MiB, at a multiple of it.
+pub(super) fn reserve(size_bytes: usize) -> Option<NonNull<u8>> {
+    super::mapping::map_aligned(size_bytes, libc::PROT_NONE)
+}
+
+/// Makes a part readable and writable, zeroed, with huge pages where the system grants them.
+///
+/// # Safety
+/// The range consists of whole units of one reservation, none of which is accessible.
+pub(super) unsafe fn commit(ptr: NonNull<u8>, size_bytes: usize) -> bool {
+    debug_assert!(ptr.addr().get().is_multiple_of(page_bytes()) && size_bytes.is_multiple_of(page_bytes()));
+    let start = ptr.as_ptr().cast();
+    // SAFETY: the pages are mapped and belong to the caller, and gaining access to them disturbs nobody.
+    let status = unsafe { libc::mprotect(start, size_bytes, libc::PROT_READ | libc::PROT_WRITE) };
+    if status == 0 {
+        // SAFETY: as above. If the system knows no huge pages, small ones are used.
+        unsafe { libc::madvise(start, size_bytes, libc::MADV_HUGEPAGE) };
+    }
+    status == 0
+}
+
+/// Drops the pages of a part and makes it inaccessible again.
+///
+/// # Safety
+/// The range consists of whole units of one reservation, all accessible, and nothing uses them.
+pub(super) unsafe fn decommit(ptr: NonNull<u8>, size_bytes: usize) {
+    let start = ptr.as_ptr().cast();
+    // A new mapping in place of the old one rather than `madvise` and `mprotect`: only the end of a mapping takes its
+    // charge back.
+    // SAFETY: the pages belong to the caller, who promises that nothing uses them.
+    let placed = unsafe { libc::mmap(start, size_bytes, libc::PROT_NONE, PRIVATE | libc::MAP_FIXED, -1, 0) };
+    if placed == libc::MAP_FAILED {
+        // The system has no room for one more entry in its table of mappings. The pages can go all the same.
+        // SAFETY: as above.
+        unsafe { libc::madvise(start, size_bytes, libc::MADV_DONTNEED) };
+    }
+}
+
+/// Removes a reservation.
+///
+/// # Safety
+/// `ptr` came from `reserve(size_bytes)` with the same size, is removed once, and nothing uses it.
+pub(super) unsafe fn unreserve(ptr: NonNull<u8>, size_bytes: usize) {
+    // SAFETY: the caller promises that these pages are a reservation, and that nothing uses them.
+    let status = unsafe { libc::munmap(ptr.as_ptr().cast(), size_bytes) };
+    debug_assert_eq!(status, 0, "munmap of {size_bytes} bytes at {ptr:p}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::host::LARGE_BYTES;
+
+    /// Kilobytes of this process that lie in memory, within a range of addresses.
+    fn resident_kib(start: usize, len: usize) -> u64 {
+        let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let (mut inside, mut sum) = (false, 0);
+        for line in smaps.lines() {
+            if let Some((range, _)) = line.split_once(' ').filter(|(word, _)| word.contains('-')) {
+                let (from, to) = range.split_once('-').unwrap();
+                let at = |text| usize::from_str_radix(text, 16).unwrap();
+                inside = at(from) < start + len && at(to) > start;
+            } else if let Some(rest) = line.strip_prefix("Rss:").filter(|_| inside) {
+                sum += rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap();
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn units_come_and_go_within_a_long_range() {
+        let len = 1 << 36;
+        let start = reserve(len).unwrap();
+        assert!(start.addr().get().is_multiple_of(LARGE_BYTES));
+        let address = start.addr().get();
+        assert_eq!(resident_kib(address, len), 0);
+        // SAFETY: units of the reservation, each committed before use and given up once; nobody else knows them.
+        unsafe {
+            let second = start.add(LARGE_BYTES);
+            assert!(commit(second, 3 * LARGE_BYTES));
+            second.write_bytes(7, 3 * LARGE_BYTES);
+            assert!(resident_kib(address, len) >= 3 << 11);
+            decommit(second.add(LARGE_BYTES), LARGE_BYTES);
+            let resident = resident_kib(address, len);
+            assert!((2 << 11..3 << 11).contains(&resident), "{resident} KiB");
+            assert_eq!((second.read(), second.add(2 * LARGE_BYTES).read()), (7, 7), "the neighbours stay");
+            assert!(commit(second.add(LARGE_BYTES), LARGE_BYTES));
+            assert_eq!(second.add(LARGE_BYTES).read(), 0, "memory that comes anew is zeroed");
+            unreserve(start, len);
+        }
+        assert_eq!(resident_kib(address, len), 0);
+    }
+
+    #[test]
+    fn impossible_lengths_are_refused() {
+        for len in [1 << 60, usize::MAX - (4 << 20) + 1, isize::MAX as usize & !(LARGE_BYTES - 1)] {
+            assert_eq!(reserve(len), None, "{len}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The memory behind `cpu_shared`: a segment of its own for each block, mapped by as many processes as like.
+//!
+//! A block of another process that is opened here counts like one that was made here: the figures are those of mappings.
+
+use super::segment::SharedSegment;
+use super::{SharedHandle, SharedId};
+use crate::memory::{DeviceMemory, HostMemory, MemoryInfo, refused};
+use mxrs_sync::{BriefGuard, BriefLock, Rank};
+use mxrs_types::{Device, Result};
+use rustc_hash::FxHashMap;
+use std::ptr::NonNull;
+
+/// See the module.
+pub(crate) struct SharedMemory {
+    /// Asked for its figures only.
+    machine: HostMemory,
+    /// After the books of all pools: it is held with them across a fork.
+    mapped: BriefLock<Mapped>,
+}
+
+/// Mappings by the address of their data.
+type Mapped = FxHashMap<usize, SharedSegment>;
+
+/// The list of mappings, held across a fork.
+pub(crate) type HeldSegments = BriefGuard<'static, Mapped>;
+
+impl SharedMemory {
+    pub(crate) fn new() -> Self {
+        let machine = HostMemory::new(Device::cpu_shared(0));
+        Self { machine, mapped: BriefLock::new(Rank::Storage, u64::MAX, Mapped::default()) }
+    }
+
+    /// A mapping of another owner's segment: its data and their length. It ends with [`DeviceMemory::free`].
+    pub(crate) fn open(&self, handle: SharedHandle) -> Result<(NonNull<u8>, usize)> {
+        SharedSegment::open(handle).map(|segment| self.enter(segment))
+    }
+
+    fn enter(&self, segment: SharedSegment) -> (NonNull<u8>, usize) {
+        let (ptr, bytes) = (segment.data(), segment.len());
+        self.mapped.lock().insert(ptr.addr().get(), segment);
+        (ptr, bytes)
+    }
+
+    /// Asks about the mapping that starts at `ptr`.
+    fn with<T>(&self, ptr: NonNull<u8>, ask: impl FnOnce(&SharedSegment) -> T) -> Option<T> {
+        self.mapped.lock().get(&ptr.addr().get()).map(ask)
+    }
+
+    pub(crate) fn id(&self, ptr: NonNull<u8>) -> Option<SharedId> {
+        self.with(ptr, SharedSegment::id)
+    }
+
+    pub(crate) fn handle(&self, ptr: NonNull<u8>) -> Option<Result<SharedHandle>> {
+        self.with(ptr, SharedSegment::handle)
+    }
+
+    pub(crate) fn mappings(&self, ptr: NonNull<u8>) -> Option<u32> {
+        self.with(ptr, SharedSegment::count)
+    }
+
+    /// No mapping comes or goes while the guard exists.
+    pub(crate) fn hold(&self) -> BriefGuard<'_, Mapped> {
+        self.mapped.lock()
+    }
+}
+
+// SAFETY: every segment is a mapping of its own, whose data start 64 bytes after a page does; it stays until `free` takes
+// it off the list, and belongs to the process, not to a thread.
+unsafe impl DeviceMemory for SharedMemory {
+    fn device(&self) -> Device {
+        Device::cpu_shared(0)
+    }
+
+    fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>> {
+        // Memory comes at once, and where it runs short the system ends processes: what cannot fit is not tried.
+        let fits = size_bytes as u64 <= self.info().total;
+        match if fits { SharedSegment::create(size_bytes)? } else { None } {
+            Some(segment) => Ok(self.enter(segment).0),
+            None => Err(refused(self.device(), size_bytes)),
+        }
+    }
+
+    unsafe fn free(&self, ptr: NonNull<u8>, _size_bytes: usize) {
+        let segment = self.mapped.lock().remove(&ptr.addr().get());
+        debug_assert!(segment.is_some(), "{ptr:p} is no shared block");
+        // The mapping ends here, without the lock.
+        drop(segment);
+    }
+
+    fn info(&self) -> MemoryInfo {
+        self.machine.info()
+    }
+}

@@ -1,0 +1,62 @@
+//! Shared memory where the system has no `memfd_create`: the same names, and an error that says so.
+
+use super::SharedId;
+use mxrs_types::{Error, Result};
+use std::convert::Infallible;
+use std::ptr::NonNull;
+
+/// The descriptor of a shared block; there is none on this system.
+#[derive(Debug)]
+pub struct SharedHandle {
+    never: Infallible,
+}
+
+impl SharedHandle {
+    /// The block that another process has under this descriptor.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotBuilt`](mxrs_types::ErrorKind::NotBuilt), always.
+    pub fn of(_id: SharedId) -> Result<Self> {
+        Err(not_built())
+    }
+}
+
+/// A counted mapping; there is none on this system.
+#[derive(Debug)]
+pub(crate) struct SharedSegment {
+    never: Infallible,
+}
+
+impl SharedSegment {
+    pub(crate) fn create(_len: usize) -> Result<Option<Self>> {
+        Err(not_built())
+    }
+
+    pub(crate) fn open(handle: SharedHandle) -> Result<Self> {
+        match handle.never {}
+    }
+
+    pub(crate) fn data(&self) -> NonNull<u8> {
+        match self.never {}
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self.never {}
+    }
+
+    pub(crate) fn id(&self) -> SharedId {
+        match self.never {}
+    }
+
+    pub(crate) fn handle(&self) -> Result<SharedHandle> {
+        match self.never {}
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        match self.never {}
+    }
+}
+
+fn not_built() -> Error {
+    Error::not_built("memory of cpu_shared", "it needs memfd_create, which only Linux has")
+}

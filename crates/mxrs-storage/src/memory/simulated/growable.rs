@@ -1,0 +1,134 @@
+//! Reserved addresses of the simulated device: every unit is watched, so a commit of what is committed, or a decommit of
+//! what is not, panics.
+
+use super::{SimulatedCall, SimulatedMemory, State};
+use crate::memory::{GrowableMemory, refused};
+use mxrs_types::Result;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ptr::NonNull;
+
+/// What a simulated device has reserved.
+#[derive(Default)]
+pub(super) struct Ranges {
+    /// Lengths by first address.
+    reserved: BTreeMap<usize, usize>,
+    /// First addresses of units that have memory.
+    committed: BTreeSet<usize>,
+}
+
+impl Ranges {
+    /// Panics unless the bytes are whole units of one reservation.
+    fn expect_units(&self, address: usize, size_bytes: usize, unit: usize) {
+        let range = self.reserved.range(..=address).next_back();
+        let inside = range.is_some_and(|(&start, &len)| address + size_bytes <= start + len);
+        let whole = size_bytes > 0 && address.is_multiple_of(unit) && size_bytes.is_multiple_of(unit);
+        assert!(inside && whole, "{size_bytes} bytes at {address:#x} are not units of {unit} bytes of one range");
+    }
+}
+
+fn units(address: usize, size_bytes: usize, unit: usize) -> impl Iterator<Item = usize> {
+    (address..address + size_bytes).step_by(unit)
+}
+
+impl SimulatedMemory {
+    fn unit(&self) -> usize {
+        self.growable.map_or(1, |(unit, _)| unit)
+    }
+
+    /// Lets go of units; they had memory.
+    fn take_back(&self, state: &mut State, address: usize, size_bytes: usize) {
+        for unit in units(address, size_bytes, self.unit()) {
+            assert!(state.ranges.committed.remove(&unit), "{}: {unit:#x} has no memory", self.device);
+        }
+        state.counters.frees += 1;
+        state.counters.used_bytes -= size_bytes as u64;
+    }
+}
+
+impl GrowableMemory for SimulatedMemory {
+    fn unit_bytes(&self) -> usize {
+        self.unit()
+    }
+
+    fn reserve(&self, size_bytes: usize) -> Option<NonNull<u8>> {
+        let (unit, limit) =
+            self.growable.filter(|&(unit, limit)| size_bytes <= limit && size_bytes.is_multiple_of(unit))?;
+        debug_assert!(limit >= unit);
+        let mut state = self.state.lock();
+        let ptr = match self.backed {
+            true => backing::reserve(size_bytes)?,
+            false => state.unbacked_addresses(size_bytes, unit)?,
+        };
+        state.ranges.reserved.insert(ptr.addr().get(), size_bytes);
+        Some(ptr)
+    }
+
+    unsafe fn commit(&self, ptr: NonNull<u8>, size_bytes: usize) -> Result<()> {
+        self.pause();
+        let address = ptr.addr().get();
+        let granted = self.request(size_bytes, |state| {
+            state.ranges.expect_units(address, size_bytes, self.unit());
+            // SAFETY: units of a range of `backing::reserve`; the caller promises that they have no memory.
+            if self.backed && !unsafe { backing::commit(ptr, size_bytes) } {
+                return None;
+            }
+            for unit in units(address, size_bytes, self.unit()) {
+                assert!(state.ranges.committed.insert(unit), "{}: {unit:#x} has memory already", self.device);
+            }
+            Some(())
+        });
+        self.finish(SimulatedCall::Commit { size_bytes, address, granted: granted.is_some() });
+        granted.ok_or_else(|| refused(self.device, size_bytes))
+    }
+
+    unsafe fn decommit(&self, ptr: NonNull<u8>, size_bytes: usize) {
+        self.pause();
+        let address = ptr.addr().get();
+        let mut state = self.state.lock();
+        state.ranges.expect_units(address, size_bytes, self.unit());
+        self.take_back(&mut state, address, size_bytes);
+        if self.backed {
+            // SAFETY: these units were committed, and the caller promises that nothing uses them.
+            unsafe { backing::decommit(ptr, size_bytes) };
+        }
+        drop(state);
+        self.finish(SimulatedCall::Decommit { size_bytes, address });
+    }
+
+    unsafe fn unreserve(&self, ptr: NonNull<u8>, size_bytes: usize) {
+        let address = ptr.addr().get();
+        let mut state = self.state.lock();
+        let known = state.ranges.reserved.remove(&address);
+        assert_eq!(known, Some(size_bytes), "{}: gave up {size_bytes} bytes at {address:#x}", self.device);
+        let left: Vec<usize> = state.ranges.committed.range(address..address + size_bytes).copied().collect();
+        for unit in left {
+            self.take_back(&mut state, unit, self.unit());
+        }
+        if self.backed {
+            // SAFETY: `reserved` had this range, and has it no longer.
+            unsafe { backing::unreserve(ptr, size_bytes) };
+        }
+    }
+}
+
+/// Host memory behind a simulated range.
+#[cfg(all(target_os = "linux", not(miri)))]
+use crate::memory::reservation as backing;
+
+/// Where addresses cannot be reserved, a simulated range with memory behind it cannot be had either.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+mod backing {
+    use std::ptr::NonNull;
+
+    pub(super) fn reserve(_: usize) -> Option<NonNull<u8>> {
+        None
+    }
+
+    pub(super) unsafe fn commit(_: NonNull<u8>, _: usize) -> bool {
+        false
+    }
+
+    pub(super) unsafe fn decommit(_: NonNull<u8>, _: usize) {}
+
+    pub(super) unsafe fn unreserve(_: NonNull<u8>, _: usize) {}
+}

@@ -1,0 +1,81 @@
+//! Where the memory of a pool comes from: ranges that grow, or segments.
+
+use super::heap::Arena;
+use super::segments;
+use crate::memory::{DeviceMemory, GrowableMemory};
+use std::ptr::NonNull;
+
+/// The longest range that a pool reserves unasked.
+const LONGEST_RANGE: u64 = 1 << 40;
+/// A shorter range is not worth having: the pool would soon need another one.
+const SHORTEST_RANGE: u64 = 64 << 20;
+
+/// See the module. A pool keeps the kind it was opened with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Backing {
+    /// Memory appears in reserved ranges, unit by unit.
+    Ranges {
+        unit: usize,
+        /// Bytes of an ordinary range.
+        range_bytes: usize,
+    },
+    /// The device allocates whole segments.
+    Segments,
+}
+
+impl Backing {
+    /// Reserves the first range, twice as long as the device is large: memory that cannot be joined for a while leaves
+    /// holes, and the range should outlast them. Where the system grants less, half of it, and so on.
+    pub(super) fn open(memory: &dyn DeviceMemory, total: u64, granule: usize) -> (Self, Option<(NonNull<u8>, usize)>) {
+        let growable = memory.growable().map(|growable| (growable, growable.unit_bytes()));
+        if let Some((growable, unit)) = growable.filter(|(_, unit)| unit.is_power_of_two() && *unit >= granule) {
+            let mut wish = total.saturating_mul(2).clamp(SHORTEST_RANGE, LONGEST_RANGE);
+            while wish >= SHORTEST_RANGE {
+                let bytes = usize::try_from(wish).ok().and_then(|wish| wish.checked_next_multiple_of(unit));
+                if let Some((start, bytes)) = bytes.and_then(|bytes| Some((reserve(growable, bytes)?, bytes))) {
+                    return (Self::Ranges { unit, range_bytes: bytes }, Some((start, bytes)));
+                }
+                wish /= 2;
+            }
+        }
+        (Self::Segments, None)
+    }
+
+    /// Bytes of memory that come and go together within a range.
+    pub(super) fn unit(self) -> Option<usize> {
+        match self {
+            Self::Ranges { unit, .. } => Some(unit),
+            Self::Segments => None,
+        }
+    }
+
+    /// Which free memory may serve a request.
+    pub(super) fn arena(self, block_bytes: usize) -> Arena {
+        match self {
+            Self::Ranges { .. } => Arena::First,
+            Self::Segments => segments::arena(block_bytes),
+        }
+    }
+
+    /// Lengths of another range for a request that no range has room for, the better one first.
+    pub(super) fn another_range(self, block_bytes: usize) -> [usize; 2] {
+        match self {
+            Self::Ranges { unit, range_bytes } => {
+                let needed = block_bytes.checked_next_multiple_of(unit).unwrap_or(0);
+                [range_bytes.max(needed), needed]
+            }
+            Self::Segments => [0; 2],
+        }
+    }
+}
+
+/// A new range. One that breaks the promise of alignment is given up again.
+pub(in crate::pool) fn reserve(growable: &dyn GrowableMemory, bytes: usize) -> Option<NonNull<u8>> {
+    let ptr = growable.reserve(bytes)?;
+    if ptr.addr().get().is_multiple_of(growable.unit_bytes()) {
+        return Some(ptr);
+    }
+    // SAFETY: reserved just now with this length; nobody else has seen it.
+    unsafe { growable.unreserve(ptr, bytes) };
+    None
+}

@@ -1,0 +1,122 @@
+//! Neighbouring address ranges as linked entries of a table.
+
+use super::{Arena, ChunkId, NONE};
+
+/// What a range is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Handed out.
+    Live,
+    /// Memory that waits for reuse.
+    Free,
+    /// Address space with no memory behind it.
+    Hole,
+    /// On its way from the device or to it; belongs to the thread that moves it.
+    Moving,
+    /// The entry describes no range.
+    Unused,
+}
+
+/// A range of addresses and its neighbours.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    pub(super) start: usize,
+    pub(super) len: usize,
+    /// The range that ends where this one starts, [`NONE`] at the first of a region.
+    pub(super) below: ChunkId,
+    /// The range that starts where this one ends, [`NONE`] at the last of a region.
+    pub(super) above: ChunkId,
+    pub(super) state: State,
+    pub(super) arena: Arena,
+}
+
+impl Chunk {
+    pub(super) fn end(&self) -> usize {
+        self.start + self.len
+    }
+}
+
+/// All ranges, by number. Numbers of ranges that are gone are used again.
+#[derive(Debug, Default)]
+pub(super) struct Chunks {
+    table: Vec<Chunk>,
+    unused: Vec<ChunkId>,
+}
+
+impl std::ops::Index<ChunkId> for Chunks {
+    type Output = Chunk;
+
+    fn index(&self, id: ChunkId) -> &Chunk {
+        &self.table[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<ChunkId> for Chunks {
+    fn index_mut(&mut self, id: ChunkId) -> &mut Chunk {
+        &mut self.table[id as usize]
+    }
+}
+
+impl Chunks {
+    pub(super) fn insert(&mut self, chunk: Chunk) -> ChunkId {
+        if let Some(id) = self.unused.pop() {
+            self.table[id as usize] = chunk;
+            return id;
+        }
+        // 2^32 ranges of the smallest size are 256 GiB of nothing but smallest blocks, and 200 GiB of table.
+        let id = ChunkId::try_from(self.table.len()).expect("fewer than 2^32 ranges");
+        self.table.push(chunk);
+        id
+    }
+
+    /// Forgets a range that has no neighbours.
+    pub(super) fn remove(&mut self, id: ChunkId) {
+        self.table[id as usize].state = State::Unused;
+        self.unused.push(id);
+    }
+
+    /// Cuts a range; it keeps its first `len` bytes, and the rest becomes a range of the same state.
+    pub(super) fn split(&mut self, id: ChunkId, len: usize) -> ChunkId {
+        let whole = self[id];
+        debug_assert!(0 < len && len < whole.len);
+        let rest = self.insert(Chunk { start: whole.start + len, len: whole.len - len, below: id, ..whole });
+        if whole.above != NONE {
+            self[whole.above].below = rest;
+        }
+        let chunk = &mut self[id];
+        chunk.len = len;
+        chunk.above = rest;
+        rest
+    }
+
+    /// Adds the range above to this one. The lower number stays, so the first range of a region keeps its own.
+    pub(super) fn absorb_above(&mut self, id: ChunkId) {
+        let above = self[id].above;
+        let absorbed = self[above];
+        let chunk = &mut self[id];
+        chunk.len += absorbed.len;
+        chunk.above = absorbed.above;
+        if absorbed.above != NONE {
+            self[absorbed.above].below = id;
+        }
+        self.remove(above);
+    }
+
+    /// The range below, if it is in this state.
+    pub(super) fn below_in(&self, id: ChunkId, state: State) -> Option<ChunkId> {
+        let below = self[id].below;
+        (below != NONE && self[below].state == state).then_some(below)
+    }
+
+    /// The range above, if it is in this state.
+    pub(super) fn above_in(&self, id: ChunkId, state: State) -> Option<ChunkId> {
+        let above = self[id].above;
+        (above != NONE && self[above].state == state).then_some(above)
+    }
+
+    /// Every range there is.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ChunkId, &Chunk)> {
+        let numbered = self.table.iter().enumerate().map(|(id, chunk)| (id as ChunkId, chunk));
+        numbered.filter(|(_, chunk)| chunk.state != State::Unused)
+    }
+}

@@ -1,0 +1,291 @@
+//! The container that cuts blocks out of longer free ranges and joins them again: `BestFit`.
+//!
+//! Taking: the shortest free range that fits, cut to the length of the block. Putting joins the block with the free ranges
+//! on both sides. What the pool asks of the device is what is missing.
+//!
+//! Where the device can put memory behind reserved addresses ([`GrowableMemory`](crate::GrowableMemory)), all blocks lie
+//! in one range that grows at its end, unit by unit, so every remainder touches memory it can be joined with. Elsewhere
+//! memory comes in [segments], and remainders are joined within them.
+//!
+//! The rules of the pool hold; this is how (numbers as there):
+//! - S2, S3: [`heap`] holds each address once; what is inside is free ranges, remainders among them.
+//! - S7: a block that is freed directly leaves as far as it can: the units, or the segment, that hold nothing else.
+//!   What stays is free memory like any other.
+//! - S9: ranges carry no events. A block that comes with some is set apart whole, under its class, and serves that class
+//!   alone; the pool sees to it that such blocks are looked at before it grows, and waited for before it gives up.
+//! - S10: addresses about to get memory, or to lose it, are set aside in the heap, and no lock is held meanwhile.
+//! - S11: a growth that was refused is undone.
+//!
+//! Threads keep no blocks in front of this container: what a thread keeps cannot be joined.
+
+mod backing;
+mod heap;
+mod segments;
+
+use super::Pool;
+use super::container::{Apart, Container, Grown, Growth};
+use super::record::{Events, RecordRef, Request, Segment};
+use super::rounding::SizeClass;
+use crate::ALIGNMENT;
+use crate::memory::DeviceMemory;
+use backing::Backing;
+pub(super) use backing::reserve;
+use heap::Heap;
+pub(crate) use heap::{Growth as Claim, Leaving};
+use mxrs_sync::Arc;
+use mxrs_types::DeviceKind;
+use rustc_hash::FxHashMap;
+use std::ptr::NonNull;
+
+/// Length and place of a block are multiples of this many bytes in host memory.
+pub(crate) const HOST_GRANULE: usize = ALIGNMENT;
+/// As [`HOST_GRANULE`], in the memory of a GPU.
+const GPU_GRANULE: usize = 512;
+
+/// The granule of a device's blocks.
+pub(crate) const fn granule(kind: DeviceKind) -> usize {
+    match kind {
+        DeviceKind::Gpu => GPU_GRANULE,
+        DeviceKind::Cpu | DeviceKind::CpuPinned | DeviceKind::CpuShared => HOST_GRANULE,
+    }
+}
+
+/// In debug builds all invariants of a heap are looked at while it is as small as this.
+const SMALL_HEAP: u64 = 256;
+
+/// See the module.
+pub(super) struct BestFit {
+    heap: Heap,
+    backing: Backing,
+    /// Reserved ranges: first addresses and lengths.
+    ranges: Vec<(NonNull<u8>, usize)>,
+    /// The pool, known from its first growth on: before it there is nothing to make a record of.
+    pool: *const Pool,
+    apart: FxHashMap<usize, Vec<RecordRef>>,
+    n_apart: u64,
+    apart_bytes: u64,
+    /// Some memory is in use for ever.
+    has_abandoned: bool,
+}
+
+// SAFETY: the pointers name addresses and the pool, and are not followed here; `RecordRef` is `Send` itself.
+unsafe impl Send for BestFit {}
+
+impl BestFit {
+    /// For a device of `total` bytes. Reserves addresses, so call it without a lock.
+    pub(super) fn open(memory: &dyn DeviceMemory, total: u64) -> Self {
+        let granule = granule(memory.device().kind);
+        let (backing, range) = Backing::open(memory, total, granule);
+        let mut container = Self {
+            heap: Heap::new(granule, backing.unit()),
+            backing,
+            ranges: Vec::new(),
+            pool: std::ptr::null(),
+            apart: FxHashMap::default(),
+            n_apart: 0,
+            apart_bytes: 0,
+            has_abandoned: false,
+        };
+        if let Some((start, bytes)) = range {
+            container.add_range(start, bytes);
+        }
+        container
+    }
+
+    fn segment(&self, leaving: Leaving) -> Segment {
+        Segment { ptr: pointer(leaving.start), bytes: leaving.len, events: Events::new(), leaving: Some(leaving) }
+    }
+
+    /// The block of an ended record becomes free memory.
+    fn give(&mut self, record: RecordRef) {
+        let start = record.ptr().addr().get();
+        // SAFETY: the caller has the only copy of a record inside, or hands over its own; it is in no roster.
+        drop(unsafe { record.destroy() });
+        let known = self.heap.give(start).is_some();
+        debug_assert!(known, "{start:#x} was given back, but is not live");
+        self.check();
+    }
+
+    fn leave_apart(&mut self, key: usize, at: usize) -> Option<RecordRef> {
+        let records = self.apart.get_mut(&key)?;
+        let record = records.remove(at);
+        self.n_apart -= 1;
+        self.apart_bytes -= record.block_bytes() as u64;
+        Some(record)
+    }
+
+    /// Where a block that was set apart still is.
+    fn place(&self, apart: &Apart) -> Option<usize> {
+        self.apart.get(&apart.key)?.iter().position(|record| *record == apart.record)
+    }
+
+    fn check(&self) {
+        if cfg!(debug_assertions) && self.heap.sums().free_chunks < SMALL_HEAP && self.heap.n_live() < SMALL_HEAP {
+            self.heap.check();
+        }
+    }
+}
+
+impl Container for BestFit {
+    fn magazine_limit(&self, _block_bytes: usize) -> usize {
+        0
+    }
+
+    fn take(&mut self, class: SizeClass) -> Option<RecordRef> {
+        if let Some(n) = self.apart.get(&class.key).map(Vec::len).filter(|&n| n > 0) {
+            return self.leave_apart(class.key, n - 1);
+        }
+        let start = self.heap.take(self.backing.arena(class.block_bytes), class.block_bytes)?;
+        Some(RecordRef::idle(pointer(start), class.block_bytes, class.key, self.pool))
+    }
+
+    fn put(&mut self, record: RecordRef) {
+        if record.is_marked() {
+            self.n_apart += 1;
+            self.apart_bytes += record.block_bytes() as u64;
+            self.apart.entry(record.key()).or_default().push(record);
+        } else {
+            self.give(record);
+        }
+    }
+
+    fn growth_bytes(&self, class: SizeClass) -> usize {
+        match self.backing {
+            Backing::Ranges { .. } => self.heap.growth_bytes(class.block_bytes).unwrap_or(class.block_bytes),
+            Backing::Segments => segments::segment_bytes(class.block_bytes),
+        }
+    }
+
+    fn least_bytes(&self, class: SizeClass) -> Option<usize> {
+        let least = class.block_bytes;
+        (matches!(self.backing, Backing::Segments) && least < segments::segment_bytes(least)).then_some(least)
+    }
+
+    fn begin_growth(&mut self, class: SizeClass) -> Growth {
+        match self.backing {
+            Backing::Ranges { .. } => match self.heap.begin_growth(class.block_bytes) {
+                Some(claim) => Growth::Commit(claim),
+                None => Growth::Reserve(self.backing.another_range(class.block_bytes)),
+            },
+            Backing::Segments => Growth::Allocate(segments::segment_bytes(class.block_bytes)),
+        }
+    }
+
+    fn add_range(&mut self, start: NonNull<u8>, bytes: usize) {
+        self.ranges.push((start, bytes));
+        self.heap.add_range(start.expose_provenance().get(), bytes);
+    }
+
+    fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
+        self.pool = memory.pool;
+        let start = match memory.claim {
+            Some(claim) => self.heap.grown(claim, class.block_bytes),
+            None => {
+                let arena = self.backing.arena(class.block_bytes);
+                self.heap.add_segment(arena, memory.ptr.expose_provenance().get(), memory.bytes);
+                match self.heap.take(arena, class.block_bytes) {
+                    Some(start) => start,
+                    None => unreachable!("{} bytes do not fit into {}", class.block_bytes, memory.bytes),
+                }
+            }
+        };
+        self.check();
+        RecordRef::new(pointer(start), class.block_bytes, class.key, memory.pool, request)
+    }
+
+    fn not_grown(&mut self, claim: Claim) {
+        self.heap.not_grown(claim);
+        self.check();
+    }
+
+    fn discard(&mut self, record: RecordRef) -> Option<Segment> {
+        if record.is_marked() {
+            self.put(record);
+            return None;
+        }
+        let start = record.ptr().addr().get();
+        // SAFETY: the pool hands over its only copy.
+        drop(unsafe { record.destroy() });
+        let given = self.heap.give_directly(start);
+        debug_assert!(given.is_some(), "{start:#x} was given back, but is not live");
+        given.and_then(|(_, leaving)| leaving).map(|leaving| self.segment(leaving))
+    }
+
+    fn drain(&mut self) -> Vec<Segment> {
+        let leaving = self.heap.detach_all();
+        leaving.into_iter().map(|leaving| self.segment(leaving)).collect()
+    }
+
+    fn left(&mut self, leaving: Leaving) {
+        self.heap.left(leaving);
+        self.check();
+    }
+
+    /// Free memory that a growth has set aside still counts as cached.
+    fn inside(&self) -> (u64, u64) {
+        let sums = self.heap.sums();
+        (sums.free_chunks + sums.claimed_chunks + self.n_apart, sums.free_bytes + sums.claimed_bytes + self.apart_bytes)
+    }
+
+    fn largest_bytes(&self) -> usize {
+        let apart = self.apart.values().filter_map(|records| records.last()).map(|record| record.block_bytes()).max();
+        self.heap.longest_free().max(apart.unwrap_or(0))
+    }
+
+    fn apart(&self) -> Vec<Apart> {
+        let records = self.apart.iter().flat_map(|(&key, records)| records.iter().map(move |&record| (key, record)));
+        records.map(|(key, record)| Apart { record, key, events: record.copy_events() }).collect()
+    }
+
+    fn join(&mut self, finished: &[Apart]) -> Vec<Events> {
+        let mut gone = Vec::new();
+        for apart in finished.iter().filter(|apart| !apart.events.is_empty()) {
+            let Some(at) = self.place(apart) else { continue };
+            let mut events = Events::new();
+            if apart.record.forget(&apart.events, &mut events)
+                && let Some(record) = self.leave_apart(apart.key, at)
+            {
+                self.give(record);
+            }
+            gone.push(events);
+        }
+        gone
+    }
+
+    fn abandon(&mut self, unending: &[Apart]) -> (u64, Vec<Events>) {
+        let (mut bytes, mut gone) = (0, Vec::new());
+        for apart in unending {
+            let Some(at) = self.place(apart) else { continue };
+            // It may have been in use meanwhile, for other work.
+            if !apart.record.copy_events().iter().any(|event| apart.events.iter().any(|old| Arc::ptr_eq(event, old))) {
+                continue;
+            }
+            if let Some(record) = self.leave_apart(apart.key, at) {
+                // SAFETY: a record inside has left the roster, and the list had its only copy. In the heap the block stays
+                // live.
+                let segment = unsafe { record.destroy() };
+                bytes += segment.bytes as u64;
+                gone.push(segment.events);
+                self.has_abandoned = true;
+            }
+        }
+        (bytes, gone)
+    }
+
+    /// Every range is kept where some memory is in use for ever.
+    fn close(&mut self) -> Vec<(NonNull<u8>, usize)> {
+        if self.has_abandoned { Vec::new() } else { std::mem::take(&mut self.ranges) }
+    }
+
+    fn regroups(&self) -> bool {
+        matches!(self.backing, Backing::Ranges { .. })
+    }
+}
+
+/// The pointer to an address of a region, whose provenance was exposed when the region came.
+fn pointer(start: usize) -> NonNull<u8> {
+    match std::num::NonZero::new(start) {
+        Some(start) => NonNull::with_exposed_provenance(start),
+        None => unreachable!("no region contains address 0"),
+    }
+}
