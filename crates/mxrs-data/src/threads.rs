@@ -67,7 +67,8 @@ impl ImageThreads {
         let n_rows = rows.len() / row_len;
         let most_shares = n_rows.min(rows.len() / MIN_SHARE);
         let team = match &self.choose {
-            Some(choose) if most_shares > 1 => choose()?,
+            // Inside a loop of any team, as when several images are prepared at once, shares would take turns.
+            Some(choose) if most_shares > 1 && !Team::is_inside() => choose()?,
             _ => None,
         };
         let n_shares = team.as_ref().map_or(1, |team| team.size()).min(most_shares);

@@ -5,7 +5,7 @@ use mxrs::Runtime;
 use mxrs::storage::PoolStats;
 use serde_json::{Map, Value};
 
-/// The section: a line for each device, sizes in bytes.
+/// The section: a line for each device whose memory was used, sizes in bytes.
 pub fn section(runtime: &Runtime) -> Section {
     let mut section = Section::new("---------Storage Info----------", "storage");
     for (device, stats) in runtime.storage().stats_all() {
