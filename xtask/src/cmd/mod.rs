@@ -7,6 +7,7 @@ mod doc;
 mod fmt;
 mod fuzz;
 mod generate;
+mod leaks;
 mod lint;
 mod loom;
 mod miri;
@@ -14,6 +15,7 @@ mod setup;
 mod suite;
 mod test;
 mod tidy;
+mod tsan;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -54,6 +56,10 @@ enum Command {
     Loom(loom::Args),
     /// Run the tests of the crates with unsafe code under Miri
     Miri(miri::Args),
+    /// Run the tests of the crates with threads under the thread sanitizer
+    Tsan(tsan::Args),
+    /// Run tests and examples of the crates that own memory and threads under the leak sanitizer
+    Leaks(leaks::Args),
 }
 
 /// Runs the chosen subcommand.
@@ -75,6 +81,8 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Bless(args) => bless::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Miri(args) => miri::run(&args),
+        Command::Tsan(args) => tsan::run(&args),
+        Command::Leaks(args) => leaks::run(&args),
     }
 }
 
