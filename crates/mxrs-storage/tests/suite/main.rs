@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 mod best_fit;
+mod best_fit_streams;
 mod concurrency;
 mod env_rows;
 mod every_nth;
