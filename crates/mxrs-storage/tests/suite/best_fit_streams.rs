@@ -23,6 +23,9 @@ fn benches(total_mib: u64) -> [Bench; 2] {
     memories(total_mib * MIB).map(|memory| of_kind(PoolKind::BestFit, memory))
 }
 
+/// First address and end of memory that work uses until the event.
+type InUse = ((usize, usize), Arc<Event>);
+
 fn range(block: &Block) -> (usize, usize) {
     (block.as_ptr().addr(), block.as_ptr().addr() + block.block_bytes())
 }
@@ -95,7 +98,7 @@ fn s9_the_host_waits_when_nothing_else_fits() {
 #[test]
 fn s9_the_device_gets_nothing_back_that_is_in_use() {
     for memory in memories(100 * MIB) {
-        let in_use: Arc<Mutex<Vec<((usize, usize), Arc<Event>)>>> = Arc::default();
+        let in_use: Arc<Mutex<Vec<InUse>>> = Arc::default();
         let seen = Arc::clone(&in_use);
         let memory = memory.on_call(move |call| {
             if let SimulatedCall::Free { size_bytes, address } | SimulatedCall::Decommit { size_bytes, address } = *call
@@ -166,7 +169,7 @@ fn s9_random_lives_with_unfinished_work() {
         for seed in 0..6_u64 {
             let [ranges, segments] = memories(48 * MIB);
             let bench = of_kind(kind, if seed % 2 == 0 { ranges } else { segments });
-            let (mut live, mut in_use): (Vec<Block>, Vec<((usize, usize), Arc<Event>)>) = (Vec::new(), Vec::new());
+            let (mut live, mut in_use): (Vec<Block>, Vec<InUse>) = (Vec::new(), Vec::new());
             let (mut state, mut n_blocks) = (seed, 0);
             for _ in 0..600 {
                 // Knuth's MMIX constants.
@@ -193,7 +196,7 @@ fn s9_random_lives_with_unfinished_work() {
                             in_use.push((range(&block), Arc::clone(&event)));
                             block.used_by(dynamic(&event));
                         }
-                        if draw / 64 % 16 == 0 { block.free_directly() } else { drop(block) }
+                        if (draw / 64).is_multiple_of(16) { block.free_directly() } else { drop(block) }
                     }
                     _ if !in_use.is_empty() => in_use.swap_remove(draw / 8 % in_use.len()).1.finish(),
                     _ => {}
