@@ -12,6 +12,9 @@
 //! [`Storage::on_pressure`](crate::Storage::on_pressure), empty the cache again and try for the last time.
 //! Freeing puts the block on top of its magazine; a full magazine first moves its older half to the container.
 //!
+//! A container that joins blocks ([`best_fit`]) has no magazines in front of it: (1) and (2) fall away. It looks inside
+//! again before each request of (5) to (7), and asks for what is missing, in reserved addresses where the device has them.
+//!
 //! # Rules
 //! 1. **Order of locks**: list of threads, caches by number, books. The way of (1) and of an ordinary free takes one lock,
 //!    the cache of the calling thread, which nobody else wants except under rule 3; it writes no memory that another
@@ -27,7 +30,8 @@
 //! 6. S11: books are written only after the device has said yes.
 //! 7. S9: a block carries the events of its former owners. A hit on a stream makes that stream wait for those of other
 //!    streams and keeps them, as the wait itself may lie in the future; a hit without a stream waits on the host and drops
-//!    them; a block leaves for the device only when all are finished.
+//!    them; a block leaves for the device only when all are finished. Where blocks are joined, one with
+//!    events stays whole until they are finished: (3) looks, (4) and (6) wait.
 //! 8. **Lifetime**: a block points to its pool without counting, so that a hit touches no shared counter. While a
 //!    [`Storage`](crate::Storage) handle exists it owns the pool. When the last one goes it freezes the pool, marks every
 //!    cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what is

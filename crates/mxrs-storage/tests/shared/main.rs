@@ -9,6 +9,7 @@
 
 mod bad_input;
 mod processes;
+mod reports;
 
 use mxrs_storage::{ALIGNMENT, Block, Storage, StorageConfig, Tag};
 use mxrs_types::{Device, ErrorKind};

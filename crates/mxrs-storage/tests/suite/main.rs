@@ -4,6 +4,8 @@
 #![allow(unsafe_code)]
 
 mod best_fit;
+mod best_fit_cases;
+mod best_fit_streams;
 mod concurrency;
 mod env_rows;
 mod every_nth;
@@ -25,7 +27,7 @@ const MIB: u64 = 1 << 20;
 /// The three kinds of device that have pool settings.
 const DEVICES: [Device; 3] = [Device::cpu(0), Device::gpu(0), Device::cpu_pinned(0)];
 
-/// The kinds of pool that MXNet has; the fourth one is the subject of `best_fit`.
+/// The kinds of pool that MXNet has; the fourth one is the subject of the `best_fit` modules.
 const MANUAL: [PoolKind; 3] = [PoolKind::Naive, PoolKind::Round, PoolKind::Unpooled];
 
 /// Storage on simulated devices.

@@ -12,7 +12,7 @@ const GPU: Device = Device::gpu(0);
 
 /// An event that is finished when told, or when the host waits for it.
 #[derive(Debug)]
-struct Event {
+pub(crate) struct Event {
     stream: StreamId,
     finished: AtomicBool,
     fails: bool,
@@ -20,20 +20,20 @@ struct Event {
 }
 
 impl Event {
-    fn new(stream: u32) -> Arc<Self> {
+    pub(crate) fn new(stream: u32) -> Arc<Self> {
         Self::made(stream, false)
     }
 
-    fn made(stream: u32, fails: bool) -> Arc<Self> {
+    pub(crate) fn made(stream: u32, fails: bool) -> Arc<Self> {
         let stream = StreamId { device: GPU, number: stream };
         Arc::new(Self { stream, finished: AtomicBool::new(false), fails, host_waits: AtomicUsize::new(0) })
     }
 
-    fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.finished.store(true, Ordering::SeqCst);
     }
 
-    fn host_waits(&self) -> usize {
+    pub(crate) fn host_waits(&self) -> usize {
         self.host_waits.load(Ordering::SeqCst)
     }
 }
@@ -67,7 +67,7 @@ impl DeviceEvent for Event {
 
 /// A stream that notes what it was told to wait for.
 #[derive(Debug)]
-struct Stream {
+pub(crate) struct Stream {
     number: u32,
     fails: bool,
     waited_for: Mutex<Vec<*const ()>>,
@@ -79,11 +79,11 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    fn new(number: u32) -> Self {
+    pub(crate) fn new(number: u32) -> Self {
         Self { number, fails: false, waited_for: Mutex::default() }
     }
 
-    fn waited_for(&self, event: &Arc<Event>) -> bool {
+    pub(crate) fn waited_for(&self, event: &Arc<Event>) -> bool {
         self.waited_for.lock().unwrap().contains(&Arc::as_ptr(event).cast())
     }
 }
@@ -118,7 +118,7 @@ fn bench() -> Bench {
     Bench::uniform(PoolConfig::default(), 100 * MIB)
 }
 
-fn dynamic(event: &Arc<Event>) -> Arc<dyn DeviceEvent> {
+pub(crate) fn dynamic(event: &Arc<Event>) -> Arc<dyn DeviceEvent> {
     Arc::clone(event) as _
 }
 
