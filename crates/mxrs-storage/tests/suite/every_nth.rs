@@ -158,10 +158,7 @@ fn s11_every_nth_request_is_refused() {
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn s11_a_full_and_slow_device_on_two_threads() {
     for kind in PoolKind::ALL {
-        // Best fit gets along with less.
-        let total_mib = if kind == PoolKind::BestFit { 6 } else { 12 };
-        let memory =
-            |device| SimulatedMemory::new(device, total_mib * MIB).unbacked().latency(Duration::from_micros(5));
+        let memory = |device| SimulatedMemory::new(device, 4 * MIB).unbacked().latency(Duration::from_micros(5));
         let bench = Bench::of(StorageConfig::uniform(PoolConfig::of_kind(kind)), DEVICES.map(memory));
         let device = Device::cpu_pinned(0);
         std::thread::scope(|scope| {
