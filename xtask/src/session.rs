@@ -103,6 +103,16 @@ impl Session {
         self.prepared(Run::new(program, &self.workspace.root))
     }
 
+    /// The target triple of this machine.
+    ///
+    /// # Errors
+    /// rustc cannot be asked.
+    pub fn host(&self) -> Result<String> {
+        let verbose = self.program("rustc").arg("-vV").capture()?;
+        let host = verbose.lines().find_map(|line| line.strip_prefix("host: "));
+        Ok(host.context("rustc names no host")?.to_owned())
+    }
+
     /// Cargo describes the running package to this process; to a child those variables would be lies.
     fn prepared(&self, run: Run) -> Run {
         let described = std::env::vars_os().map(|(name, _)| name).filter(|name| {

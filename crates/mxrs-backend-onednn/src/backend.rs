@@ -7,7 +7,7 @@ use crate::objects::data_type;
 use mxrs_onednn_sys::result;
 use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
 use mxrs_sync::Team;
-use mxrs_types::{DType, Result};
+use mxrs_types::{DType, ErrorKind, Result};
 use std::sync::Arc;
 
 /// How to set the backend up.
@@ -82,10 +82,21 @@ impl Backend for OneDnn {
         if call.inputs.is_empty() {
             return Support::no("an operator without inputs");
         }
-        match preparer(call) {
-            Ok(_) => Support::VENDOR,
-            Err(reason) => Support::No(reason),
+        if let Err(reason) = preparer(call) {
+            return Support::No(reason);
         }
+        // Which kernels there are for 16-bit numbers depends on the processor: only the library knows. What it prepares is
+        // kept for `plan`.
+        let is_short = |t: &TensorDesc| matches!(t.dtype, DType::F16 | DType::BF16);
+        if call.op.name == "Cast" || call.inputs.iter().chain(call.outputs).any(is_short) {
+            match self.plan(call) {
+                Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => {
+                    return Support::No(error.to_string());
+                }
+                _ => {}
+            }
+        }
+        Support::VENDOR
     }
 
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
@@ -100,6 +111,10 @@ impl Backend for OneDnn {
         if data_type(from.dtype).is_none() || !self.library.registry.knows(from) || !self.library.registry.knows(to) {
             return Ok(None);
         }
-        kernels::reorder::prepare(&self.library, from, to).map(Some)
+        match kernels::reorder::prepare(&self.library, from, to) {
+            // As in `supports`: no such copy on this processor.
+            Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => Ok(None),
+            other => other.map(Some),
+        }
     }
 }

@@ -29,11 +29,13 @@ mod prepare;
 mod record_iter;
 mod record_source;
 mod resize;
+mod threads;
 
 pub use batch::Batch;
 pub use decode::{DecodeLimits, decode};
 pub use image::Image;
 pub use options::ImageOptions;
-pub use prepare::prepare;
+pub use prepare::{prepare, prepare_on};
 pub use record_iter::{ImageRecordIter, ImageRecordIterBuilder};
-pub use resize::resize;
+pub use resize::{resize, resize_on};
+pub use threads::ImageThreads;

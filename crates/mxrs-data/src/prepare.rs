@@ -1,6 +1,6 @@
 //! From a decoded image to the numbers a network reads.
 
-use crate::{Image, ImageOptions, resize};
+use crate::{Image, ImageOptions, ImageThreads, resize_on};
 use mxrs_types::{Error, Result};
 use std::borrow::Cow;
 
@@ -15,6 +15,14 @@ use std::borrow::Cow;
 /// [`mxrs_types::ErrorKind::InvalidValue`] for unusable options, an image with another number of channels, or an image so
 /// narrow that resizing it would exceed the limits; [`mxrs_types::ErrorKind::Shape`] when `out` has another length.
 pub fn prepare(image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result<()> {
+    prepare_on(&ImageThreads::calling(), image, options, out)
+}
+
+/// As [`prepare`], with the rows of each step shared among threads.
+///
+/// # Errors
+/// As [`prepare`], and those of choosing a team.
+pub fn prepare_on(threads: &ImageThreads, image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result<()> {
     options.check()?;
     let [channels, height, width] = options.data_shape;
     if image.channels() != channels {
@@ -28,21 +36,23 @@ pub fn prepare(image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result
     let mut image = Cow::Borrowed(image);
     for step in [shorter_edge, up_to_height, up_to_width] {
         if let Some((h, w)) = step(&image, options) {
-            image = Cow::Owned(resize(&image, h, w, &options.limits)?);
+            image = Cow::Owned(resize_on(threads, &image, h, w, &options.limits)?);
         }
     }
     let top = (image.height() - height) / 2;
     let left = (image.width() - width) / 2;
-    for (c, plane) in out.chunks_exact_mut(height * width).enumerate() {
-        let factor = options.scale / options.std[c];
-        let mean = options.mean[c];
-        for (y, line) in plane.chunks_exact_mut(width).enumerate() {
+    threads.share_rows(out, width, &|first, lines| {
+        for (line, row) in lines.chunks_exact_mut(width).zip(first..) {
+            // The planes of the channels follow each other.
+            let (c, y) = (row / height, row % height);
+            let factor = options.scale / options.std[c];
+            let mean = options.mean[c];
             let pixels = image.row(top + y)[left * channels + c..].iter().step_by(channels);
             for (value, pixel) in line.iter_mut().zip(pixels) {
                 *value = (f32::from(*pixel) - mean) * factor;
             }
         }
-    }
+    })?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The iterator over a file of image records.
 
 use crate::record_source::{Record, RecordSource};
-use crate::{Batch, DecodeLimits, Image, ImageOptions, decode, fault, prepare};
+use crate::{Batch, DecodeLimits, Image, ImageOptions, ImageThreads, decode, fault, prepare_on};
 use mxrs_format::recordio::ImageRecord;
 use mxrs_sync::{Arc, Mutex, Team, TeamConfig};
 use mxrs_types::{Error, ErrorKind, Result};
@@ -50,6 +50,7 @@ pub struct ImageRecordIterBuilder {
     num_parts: usize,
     keep_images: bool,
     image: ImageOptions,
+    image_threads: ImageThreads,
 }
 
 impl ImageRecordIterBuilder {
@@ -76,6 +77,13 @@ impl ImageRecordIterBuilder {
     #[must_use]
     pub fn preprocess_threads(self, preprocess_threads: usize) -> Self {
         Self { preprocess_threads, ..self }
+    }
+
+    /// Threads that share the work on each image where images are prepared one after the other: with
+    /// [`Self::preprocess_threads`] of 1, and in a process forked since the iterator was built; the calling one alone.
+    #[must_use]
+    pub fn image_threads(self, image_threads: ImageThreads) -> Self {
+        Self { image_threads, ..self }
     }
 
     /// Reads share `part_index` of `num_parts`; 0 of 1. With an index shares have equally many records, without one equally
@@ -185,6 +193,7 @@ impl ImageRecordIter {
             num_parts: 1,
             keep_images: false,
             image: ImageOptions::new(data_shape),
+            image_threads: ImageThreads::calling(),
         }
     }
 
@@ -278,10 +287,15 @@ impl ImageRecordIter {
         let rows: Vec<Mutex<Row<'_>>> = places
             .map(|(((data, labels), id), record)| Mutex::new(Row { record, data, labels, id, outcome: Ok(None) }))
             .collect();
-        self.team.run(rows.len(), &|i| {
+        let fill = |i: usize| {
             let mut row = rows[i].lock();
             row.outcome = row.fill(settings);
-        });
+        };
+        // Inside a loop of this team no other team would share anything.
+        match self.team.size() {
+            1 => (0..rows.len()).for_each(fill),
+            _ => self.team.run(rows.len(), &fill),
+        }
         let mut images = Vec::new();
         for row in rows {
             let row = row.into_inner();
@@ -301,7 +315,7 @@ impl Row<'_> {
         self.labels.copy_from_slice(record.labels_of_width(settings.label_width)?);
         let options = &settings.image;
         let image = decode(record.image, options.data_shape[0], &options.limits)?;
-        prepare(&image, options, self.data)?;
+        prepare_on(&settings.image_threads, &image, options, self.data)?;
         Ok(settings.keep_images.then_some(image))
     }
 }

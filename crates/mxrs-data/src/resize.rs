@@ -3,7 +3,7 @@
 //! Sample `d` of `n_out` lies at `(d + 1/2) * n_in / n_out - 1/2` of the source. Its two neighbours get weights of 11
 //! fractional bits; columns are combined exactly, rows with 4 bits less, and the sum is rounded half up.
 
-use crate::{DecodeLimits, Image};
+use crate::{DecodeLimits, Image, ImageThreads};
 use mxrs_types::{Error, Result};
 
 /// Fractional bits of a weight.
@@ -46,6 +46,20 @@ fn taps(n_in: usize, n_out: usize, all_weight_at_border: bool) -> Vec<Tap> {
 /// # Errors
 /// [`mxrs_types::ErrorKind::InvalidValue`] for a size of 0 or beyond the limits.
 pub fn resize(image: &Image, height: usize, width: usize, limits: &DecodeLimits) -> Result<Image> {
+    resize_on(&ImageThreads::calling(), image, height, width, limits)
+}
+
+/// As [`resize`], with the rows of the result shared among threads.
+///
+/// # Errors
+/// As [`resize`], and those of choosing a team.
+pub fn resize_on(
+    threads: &ImageThreads,
+    image: &Image,
+    height: usize,
+    width: usize,
+    limits: &DecodeLimits,
+) -> Result<Image> {
     if (height as u64).saturating_mul(width as u64) > limits.max_pixels {
         let most = format!("at most {} pixels", limits.max_pixels);
         return Err(Error::invalid("size to resize to", format!("{height} x {width}"), most));
@@ -60,20 +74,23 @@ pub fn resize(image: &Image, height: usize, width: usize, limits: &DecodeLimits)
     let columns = taps(image.width(), width, true);
     let rows = taps(image.height(), height, false);
     let mut pixels = vec![0; height * width * channels];
-    // The two source rows in use, combined along the columns.
-    let mut near = Combined::new(width * channels);
-    let mut far = Combined::new(width * channels);
-    for (row, out) in rows.iter().zip(pixels.chunks_exact_mut(width * channels)) {
-        if far.source == Some(row.near) {
-            std::mem::swap(&mut near, &mut far);
+    let row_len = width * channels;
+    threads.share_rows(&mut pixels, row_len, &|first, out| {
+        // The two source rows in use, combined along the columns.
+        let mut near = Combined::new(row_len);
+        let mut far = Combined::new(row_len);
+        for (row, out) in rows[first..].iter().zip(out.chunks_exact_mut(row_len)) {
+            if far.source == Some(row.near) {
+                std::mem::swap(&mut near, &mut far);
+            }
+            near.fill(image, row.near, &columns);
+            far.fill(image, row.far, &columns);
+            for ((o, &n), &f) in out.iter_mut().zip(&near.values).zip(&far.values) {
+                let sum = ((row.weight_near * (n >> 4)) >> 16) + ((row.weight_far * (f >> 4)) >> 16);
+                *o = ((sum + 2) >> 2).clamp(0, 255) as u8;
+            }
         }
-        near.fill(image, row.near, &columns);
-        far.fill(image, row.far, &columns);
-        for ((o, &n), &f) in out.iter_mut().zip(&near.values).zip(&far.values) {
-            let sum = ((row.weight_near * (n >> 4)) >> 16) + ((row.weight_far * (f >> 4)) >> 16);
-            *o = ((sum + 2) >> 2).clamp(0, 255) as u8;
-        }
-    }
+    })?;
     Image::new(height, width, channels, pixels)
 }
 

@@ -3,9 +3,13 @@
 mod golden;
 
 use golden::{Expected, bytes, file, image, write_records};
-use mxrs_data::{Batch, ImageRecordIter, ImageRecordIterBuilder};
+use mxrs_data::{Batch, ImageRecordIter, ImageRecordIterBuilder, ImageThreads};
 use mxrs_format::recordio::{ImageRecord, RecordWriter};
+use mxrs_sync::{Team, TeamConfig};
 use mxrs_types::{ErrorKind, FormatErrorKind};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 fn digits(batch_size: usize) -> ImageRecordIterBuilder {
     ImageRecordIter::builder(file("data/digits/digits_val.rec"), [1, 28, 28], batch_size).preprocess_threads(2)
@@ -106,6 +110,28 @@ fn every_epoch_and_any_number_of_threads_gives_the_same() {
             assert!(batches.next().is_none());
             batches.reset().unwrap();
         }
+    }
+}
+
+/// Where images come one after the other, threads share the work on each; where several come at once, they do not.
+#[test]
+fn threads_share_an_image_or_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let rec = folder.path().join("photos.rec");
+    write_records(&rec, &[bytes("tests/fixtures/china.jpg"), bytes("tests/fixtures/flower.jpg")]);
+    let builder = || ImageRecordIter::builder(&rec, [3, 300, 400], 2).resize(310);
+    let reference = all(builder().preprocess_threads(1));
+    for (preprocess_threads, n_shares) in [(1, 3), (2, 1)] {
+        let team = Team::new(TeamConfig { threads: 3.try_into().unwrap(), cpus: None }).unwrap();
+        let seen = Arc::new(Mutex::new(HashMap::new()));
+        let counts = Arc::clone(&seen);
+        let threads = ImageThreads::team(team).watched(move || {
+            *counts.lock().unwrap().entry(thread::current().id()).or_insert(0) += 1;
+        });
+        assert_eq!(all(builder().preprocess_threads(preprocess_threads).image_threads(threads)), reference);
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.values().sum::<usize>(), 2 * 2 * n_shares, "two images, each resized and prepared");
+        assert!(seen.len() <= preprocess_threads.max(n_shares), "{seen:?}");
     }
 }
 

@@ -52,6 +52,7 @@ mod lifecycle;
 mod op;
 mod parker;
 mod pool;
+mod push;
 mod run;
 mod slab;
 mod streams;

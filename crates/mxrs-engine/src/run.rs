@@ -1,17 +1,13 @@
-//! From a pushed task to a completed one.
+//! From a granted task to a completed one.
 
-use crate::busy::{self, Busy};
 use crate::completion::Completion;
-use crate::config::EngineKind;
-use crate::context::{Inside, RunContext, Worker, is_inside, is_inside_any};
+use crate::context::{Inside, RunContext, Worker};
 use crate::engine::Inner;
 use crate::failure::Failure;
-use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalise};
-use crate::parker::Parker;
-use crate::pool::PoolId;
+use crate::op::{Dispatch, OpName, Property, Task};
 use crate::var::{self, Freed};
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
-use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
+use mxrs_types::{Error, ErrorKind, Result};
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -41,177 +37,14 @@ enum Outcome {
 }
 
 impl Inner {
-    /// Checks a task, appends it to its variables, and dispatches it if nothing is in the way.
-    #[inline]
-    pub(crate) fn push(
-        self: &Arc<Self>,
-        name: OpName,
-        mut uses: Uses<'_>,
-        device: Device,
-        priority: i32,
-        property: Property,
-        body: impl Body,
-    ) -> Result<()> {
-        for u in &uses {
-            // SAFETY: a use borrows a handle of its variable, which keeps the cell.
-            unsafe { u.cell().as_ref() }.check_engine(self.id)?;
-        }
-        normalise(&mut uses);
-        self.notice_fork()?;
-        let dispatch = self.choose(device, property)?;
-        let name = if self.config.backtrace { name.traced() } else { name };
-        let mut task = Task::new(name, &uses, device, priority, property, dispatch, body);
-        give_back_uses(uses);
-        if !self.buffers.are_idle() {
-            match self.collect(task)? {
-                Some(alone) => task = alone,
-                None => return Ok(()),
-            }
-        }
-        self.push_task(task)
-    }
-
-    pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<()> {
-        let busy = self.announce();
-        let (dispatch, deletes) = (task.dispatch, task.property == Property::DeleteVar);
-        if self.is_stopped() && !deletes && !is_inside(self.id) {
-            self.refuse();
-            let message = format!("{}: the engine is stopped; start it before pushing", task.name);
-            return Err(Error::new(ErrorKind::Engine { message }));
-        }
-        // Not before the push is announced: from now on no stop can end the workers before the task.
-        if let Dispatch::Pool(kind) = dispatch
-            && let Err(error) = self.start_pool(kind.of_device(task.device))
-        {
-            self.refuse();
-            return Err(error);
-        }
-        if self.config.info {
-            self.log_if_waited_for(&task, "push");
-        }
-        let parker = match dispatch {
-            Dispatch::Pusher => {
-                let parker = Parker::of_thread();
-                task.set_parker(&parker);
-                Some(parker)
-            }
-            _ => None,
-        };
-        let task = match var::append(task, deletes) {
-            Ok(task) => task,
-            Err((error, task)) => {
-                // Before the body is dropped, which may panic.
-                self.refuse();
-                if parker.is_some() {
-                    drop(task.take_parker());
-                }
-                return Err(error);
-            }
-        };
-        // Busy until the end, also while this thread runs the task: nobody else could do that in a forked child.
-        let _busy = busy;
-        match (task, dispatch) {
-            (None, Dispatch::Pusher) => {
-                // The signal brings the task back: its last grant found this thread's parker in it.
-                let task = parker.and_then(|parker| parker.wait_for_task());
-                task.map_or(Ok(()), |task| self.run_on_pusher(task))
-            }
-            (None, _) => Ok(()),
-            (Some(task), Dispatch::Pusher) => {
-                drop(task.take_parker());
-                self.run_on_pusher(task)
-            }
-            (Some(task), Dispatch::Completer) => self.run_on_pusher(task),
-            (Some(task), Dispatch::Pool(_)) => {
-                if matches!(task.property, Property::Async | Property::DeleteVar) && task.device.is_host() {
-                    self.run_deferred(task, None, None);
-                } else {
-                    self.enqueue(task);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Counts a push that begins, once no fork is in the way.
-    #[inline]
-    fn announce(&self) -> Busy {
-        loop {
-            let busy = Busy::enter();
-            // Between announcing the push and looking for a stop or a fork; those do the reverse, so one sees the other.
-            self.tally.pushed.fetch_add(1, Ordering::SeqCst);
-            fence_after_rmw();
-            if !busy::forking() || is_inside_any() {
-                return busy;
-            }
-            self.refuse();
-            drop(busy);
-            busy::let_fork_pass();
-        }
-    }
-
-    #[cold]
-    fn refuse(&self) {
-        self.tally.refused.fetch_add(1, Ordering::Relaxed);
-        self.note_completed();
-    }
-
-    /// The way a task meets a thread.
-    #[inline]
-    pub(crate) fn choose(self: &Arc<Self>, device: Device, property: Property) -> Result<Dispatch> {
-        let gpu = device.kind == DeviceKind::Gpu;
-        if gpu {
-            self.gpus.get(device)?;
-            self.refuse_gpu_in_child(device)?;
-        }
-        let kind = match (self.config.kind, property) {
-            (EngineKind::Naive, _) if is_inside(self.id) => return Ok(Dispatch::Completer),
-            (EngineKind::Naive, _) => return Ok(Dispatch::Pusher),
-            (EngineKind::Threaded, Property::CopyFromGpu | Property::CopyToGpu) => PoolKind::Copy,
-            (EngineKind::Threaded, _) => PoolKind::Global,
-            (EngineKind::ThreadedPerDevice, Property::CpuPrioritized) if !gpu => PoolKind::CpuPriority,
-            (EngineKind::ThreadedPerDevice, Property::CopyFromGpu | Property::CopyToGpu) if gpu => PoolKind::GpuCopy,
-            (EngineKind::ThreadedPerDevice, Property::GpuPrioritized) if gpu => PoolKind::GpuPriority,
-            (EngineKind::ThreadedPerDevice, _) if gpu => PoolKind::Gpu,
-            (EngineKind::ThreadedPerDevice, _) => PoolKind::Cpu,
-        };
-        if property == Property::DeleteVar && self.is_stopped() {
-            // Workers may be gone, or on their way out.
-            return Ok(Dispatch::Completer);
-        }
-        Ok(Dispatch::Pool(kind))
-    }
-
-    #[inline]
-    fn start_pool(self: &Arc<Self>, id: PoolId) -> Result<()> {
-        self.pools.with(
-            id,
-            &self.config,
-            |pool| if pool.is_started() { Ok(()) } else { pool.start(&|| self.runner(id)) },
-        )
-    }
-
-    /// What the workers of a pool do.
-    pub(crate) fn runner(self: &Arc<Self>, id: PoolId) -> crate::pool::Runner {
-        let inner = Arc::clone(self);
-        Arc::new(move |task: Task, index| {
-            let worker = Worker { pool: id, index };
-            inner.run_deferred(task, Some(worker), Some(worker))
-        })
-    }
-
-    /// Puts a granted task into its pool's queue.
-    #[inline]
-    fn enqueue(&self, task: Task) {
-        if let Dispatch::Pool(kind) = task.dispatch {
-            let front = task.property == Property::DeleteVar;
-            self.pools.with(kind.of_device(task.device), &self.config, |pool| pool.push(task, front));
-        }
-    }
-
     /// Runs a granted task whose error waits for someone to ask. The worker `home` may get a task to run next.
     #[inline]
-    fn run_deferred(self: &Arc<Self>, task: Task, worker: Option<Worker>, home: Option<Worker>) -> Option<Task> {
+    pub(crate) fn run_deferred(
+        self: &Arc<Self>,
+        task: Task,
+        worker: Option<Worker>,
+        home: Option<Worker>,
+    ) -> Option<Task> {
         if let Some(list) = task.take_bulk() {
             return self.run_bulk(task, list, worker, home);
         }
@@ -227,7 +60,7 @@ impl Inner {
     }
 
     /// Runs a granted task under [`EngineKind::Naive`], where the push returns its error.
-    fn run_on_pusher(self: &Arc<Self>, task: Task) -> Result<()> {
+    pub(crate) fn run_on_pusher(self: &Arc<Self>, task: Task) -> Result<()> {
         let (outcome, task) = self.execute(task, None);
         let Some(task) = task else { return Ok(()) };
         let (result, failure) = match outcome {
@@ -416,7 +249,7 @@ impl Inner {
     }
 
     #[inline]
-    fn note_completed(&self) {
+    pub(crate) fn note_completed(&self) {
         let completed = self.tally.completed.fetch_add(1, Ordering::SeqCst) + 1;
         fence_after_rmw();
         if self.idle.has_waiters() && completed == self.tally.pushed.load(Ordering::Relaxed) {

@@ -172,7 +172,7 @@ fn rule_8_last_handle_against_last_block() {
 /// Rule 8: the same with two blocks on two threads.
 #[test]
 fn rule_8_two_last_blocks() {
-    model(None, || {
+    model(Some(4), || {
         let (storage, memory) = storage(9);
         let (first, second) = (allocate(&storage), allocate(&storage));
         let other = thread::spawn(move || drop(first));

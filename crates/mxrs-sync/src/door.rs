@@ -1,4 +1,4 @@
-//! One set of names for std, or for loom under `--cfg loom`, with parking_lot's locks under `--cfg tsan`.
+//! One set of names for std, or for loom under `--cfg loom`.
 
 /// Shared ownership; std's under loom too, where only loom's own can be watched but std's can hold unsized values.
 pub use std::sync::{Arc, Weak};
@@ -17,11 +17,11 @@ pub use std::thread_local;
 pub mod atomic {
     #[cfg(loom)]
     pub use loom::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+        AtomicBool, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
     #[cfg(not(loom))]
     pub use std::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+        AtomicBool, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
 
     /// Orders a sequentially consistent read-modify-write before later loads.
@@ -34,6 +34,36 @@ pub mod atomic {
         std::sync::atomic::compiler_fence(Ordering::SeqCst);
         #[cfg(not(all(target_arch = "x86_64", not(loom))))]
         fence(Ordering::SeqCst);
+    }
+}
+
+/// Shared memory that a protocol guards; loom checks that it does.
+pub(crate) mod cell {
+    #[cfg(loom)]
+    pub(crate) use loom::cell::UnsafeCell;
+
+    /// As loom's, which this stands for.
+    #[cfg(not(loom))]
+    #[derive(Debug, Default)]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    #[cfg(not(loom))]
+    impl<T> UnsafeCell<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// For reading through the pointer.
+        #[inline]
+        pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+            read(self.0.get())
+        }
+
+        /// For writing through the pointer.
+        #[inline]
+        pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+            write(self.0.get())
+        }
     }
 }
 
@@ -96,7 +126,7 @@ mod once {
     }
 }
 
-#[cfg(not(any(loom, tsan)))]
+#[cfg(not(loom))]
 mod locks {
     use std::sync::PoisonError;
     use std::time::Duration;
@@ -161,81 +191,6 @@ mod locks {
         pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, timeout: Duration) -> (MutexGuard<'a, T>, bool) {
             let (guard, outcome) = self.0.wait_timeout(guard, timeout).unwrap_or_else(PoisonError::into_inner);
             (guard, outcome.timed_out())
-        }
-
-        /// Wakes one sleeper.
-        pub fn notify_one(&self) {
-            self.0.notify_one();
-        }
-
-        /// Wakes every sleeper.
-        pub fn notify_all(&self) {
-            self.0.notify_all();
-        }
-    }
-}
-
-// The thread sanitizer follows only what was compiled with it, which std's locks were not; parking_lot's are.
-#[cfg(all(tsan, not(loom)))]
-mod locks {
-    /// Holds a [`Mutex`] until dropped.
-    pub type MutexGuard<'a, T> = parking_lot::MutexGuard<'a, T>;
-
-    /// A lock that a panicking holder leaves usable.
-    #[derive(Debug, Default)]
-    pub struct Mutex<T>(parking_lot::Mutex<T>);
-
-    impl<T> Mutex<T> {
-        /// An unlocked lock around `value`.
-        pub const fn new(value: T) -> Self {
-            Self(parking_lot::Mutex::new(value))
-        }
-
-        /// Waits for the lock.
-        pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock()
-        }
-
-        /// The lock if nobody holds it.
-        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            self.0.try_lock()
-        }
-
-        /// The value, without locking: the exclusive borrow proves nobody else looks.
-        pub fn get_mut(&mut self) -> &mut T {
-            self.0.get_mut()
-        }
-
-        /// Takes the value out.
-        pub fn into_inner(self) -> T {
-            self.0.into_inner()
-        }
-    }
-
-    /// Lets a thread sleep until another changes what a [`Mutex`] guards.
-    #[derive(Debug, Default)]
-    pub struct Condvar(parking_lot::Condvar);
-
-    impl Condvar {
-        /// With no sleeper.
-        pub const fn new() -> Self {
-            Self(parking_lot::Condvar::new())
-        }
-
-        /// Releases the guard, sleeps, and takes the lock again. May wake for no reason.
-        pub fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0.wait(&mut guard);
-            guard
-        }
-
-        /// As [`Condvar::wait`] but for at most `timeout`; true when the time ran out.
-        pub fn wait_for<'a, T>(
-            &self,
-            mut guard: MutexGuard<'a, T>,
-            timeout: std::time::Duration,
-        ) -> (MutexGuard<'a, T>, bool) {
-            let timed_out = self.0.wait_for(&mut guard, timeout).timed_out();
-            (guard, timed_out)
         }
 
         /// Wakes one sleeper.

@@ -38,6 +38,7 @@ pub mod team;
 mod topology;
 
 pub use brief_lock::{BriefGuard, BriefLock};
+pub(crate) use door::cell;
 pub use door::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak, atomic, hint, thread, thread_local};
 pub use open_once::OpenOnce;
 pub use rank::Rank;

@@ -1,31 +1,64 @@
-//! Every interleaving of one team thread with its caller: `RUSTFLAGS="--cfg loom" cargo test -p mxrs-sync --release`.
+//! Interleavings of a team's threads with its caller: `cargo xtask loom`.
 #![cfg(loom)]
 
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Team, TeamConfig};
 use std::num::NonZeroUsize;
 
-fn check(n_chunks: usize) {
+/// One team of `threads`, runs of so many chunks one after the other.
+fn check(threads: usize, runs: &'static [usize], max_preemptions: usize) {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
+    model.preemption_bound.get_or_insert(max_preemptions);
     model.check(move || {
-        let team = Team::new(TeamConfig { threads: NonZeroUsize::new(2).unwrap(), cpus: None }).unwrap();
-        let hits: Vec<AtomicUsize> = (0..n_chunks).map(|_| AtomicUsize::new(0)).collect();
-        team.run(n_chunks, &|i| {
-            hits[i].fetch_add(1, Ordering::Relaxed);
-        });
-        assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 1));
+        let team = Team::new(TeamConfig { threads: NonZeroUsize::new(threads).unwrap(), cpus: None }).unwrap();
+        for &n_chunks in runs {
+            let hits: Vec<AtomicUsize> = (0..n_chunks).map(|_| AtomicUsize::new(0)).collect();
+            team.run(n_chunks, &|i| {
+                hits[i].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 1));
+        }
     });
 }
 
-/// T2, T4, T6, T7: nobody sleeps through a call, and nobody is inside when `run` returns.
+/// T2, T4, T5, T6, T7: nobody sleeps through a call, and all is finished when `run` returns.
 #[test]
 fn fixed_chunks() {
-    check(2);
+    check(2, &[2], 4);
 }
 
-/// T5: a late thread finds the door closed.
+/// T1, T3: a thread may still be on its way out of the run before.
+#[test]
+fn fixed_chunks_twice() {
+    check(2, &[2, 2], 3);
+}
+
+/// T5: a late thread finds nothing left.
 #[test]
 fn dynamic_chunks() {
-    check(3);
+    check(2, &[3], 4);
+}
+
+/// T2, T5: a thread that saw one run takes its first chunk in the next.
+#[test]
+fn dynamic_chunks_twice() {
+    check(2, &[3, 3], 3);
+}
+
+/// T5: a thread late for a run with chunks to take meets one with chunks by number, and the other way round.
+#[test]
+fn dynamic_after_fixed_after_dynamic() {
+    check(2, &[3, 2, 3], 2);
+}
+
+/// T5: a thread without a chunk neither works nor is waited for.
+#[test]
+fn fewer_chunks_than_threads() {
+    check(3, &[2], 2);
+}
+
+/// T2, T5: two late threads.
+#[test]
+fn dynamic_chunks_for_three() {
+    check(3, &[4], 2);
 }

@@ -148,6 +148,32 @@ fn callers_from_many_threads_and_sleeps_between_runs() {
     assert_eq!(total.into_inner(), 4 * per_caller);
 }
 
+/// T6: looking for work ends.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_idle_thread_uses_no_processor() {
+    let team = team(2);
+    let task = Mutex::new(None);
+    for _ in 0..100 {
+        team.run(2, &|i| {
+            if i == 1 {
+                *task.lock().unwrap() = std::fs::read_link("/proc/thread-self").ok();
+            }
+        });
+    }
+    let Some(task) = task.into_inner().unwrap() else { return };
+    // Nanoseconds on a processor so far, the first of three numbers; not all kernels keep it.
+    let used = || -> Option<u64> {
+        let text = std::fs::read_to_string(std::path::Path::new("/proc").join(&task).join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse().ok()
+    };
+    thread::sleep(std::time::Duration::from_millis(50));
+    let before = used();
+    thread::sleep(std::time::Duration::from_millis(100));
+    assert_eq!(used(), before);
+    assert_ne!(before, Some(0), "the thread did work");
+}
+
 #[test]
 fn threads_stop_on_drop() {
     for _ in 0..20 {

@@ -41,6 +41,7 @@ pub use mxrs_sync as sync;
 pub use mxrs_types as types;
 
 mod backends;
+mod image_team;
 mod model;
 mod predictor;
 mod runtime;

@@ -1,15 +1,18 @@
 //! The runtime: everything a program needs once, made from one set of settings.
 
 use crate::backends::Backends;
+use crate::image_team::ImageTeam;
 use crate::{Model, settings};
+use mxrs_data::ImageThreads;
 use mxrs_engine::Engine;
 use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
 use mxrs_exec::BindOptions;
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpSet};
 use mxrs_storage::Storage;
-use mxrs_sync::{Team, Topology, physical_cores};
+use mxrs_sync::{Team, TeamConfig, Topology, fork, physical_cores};
 use mxrs_types::Result;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +26,7 @@ struct Shared {
     settings: Settings,
     arrays: ArrayContext,
     team: Arc<Team>,
+    image_team: Arc<ImageTeam>,
     ops: OpSet,
     backends: Backends,
 }
@@ -104,15 +108,20 @@ impl RuntimeBuilder {
             warnings.extend(settings.inert_warning("KMP_AFFINITY", "this system does not tell which cpus it has"));
         }
         log_warnings(&warnings);
-        let team_config = settings::team(&settings, physical_cores(), topology.as_ref());
+        let mut team_config = settings::team(&settings, physical_cores(), topology.as_ref());
         if settings.threads.affinity.as_ref().is_some_and(|affinity| affinity.verbose) {
             match &team_config.cpus {
                 Some(cpus) => tracing::info!("KMP_AFFINITY: team threads are pinned to cpus {cpus:?}, in this order"),
                 None => tracing::info!("KMP_AFFINITY: team threads are not pinned"),
             }
         }
+        let mut engine_config = settings::engine(&settings)?;
+        if fork::is_child() {
+            // A runtime that was made before the fork is the same here: its team is left behind, its engine counts anew.
+            team_config = TeamConfig { threads: NonZeroUsize::MIN, cpus: None };
+            engine_config.cpu_workers = engine_config.child_workers;
+        }
         let team = Team::new(team_config)?;
-        let engine_config = settings::engine(&settings)?;
         // The engine itself announces every choice but the default.
         if settings.is_set("MXNET_ENGINE_TYPE") && engine_config.kind == Default::default() && !engine_config.is_async {
             tracing::info!("MXNet start using engine: {}", engine_config.kind.word());
@@ -124,7 +133,8 @@ impl RuntimeBuilder {
             backends = backends.keep_only(&name)?;
         }
         let ops = mxrs_ops::catalogue();
-        Ok(Runtime { shared: Arc::new(Shared { settings, arrays, team, ops, backends }) })
+        let image_team = ImageTeam::new();
+        Ok(Runtime { shared: Arc::new(Shared { settings, arrays, team, image_team, ops, backends }) })
     }
 }
 
@@ -180,9 +190,18 @@ impl Runtime {
         self.shared.arrays.storage()
     }
 
-    /// The threads that share the loop of one operator.
+    /// The threads that share the loop of one operator. In a forked process (a worker of a data loader) loops are not
+    /// shared: its size is 1 there.
     pub fn team(&self) -> &Arc<Team> {
         &self.shared.team
+    }
+
+    /// The threads that share the work on one image, to be handed to [`mxrs_data::resize_on`] and its like: the calling
+    /// one alone, and in a forked process (a worker of a data loader) `MXNET_MP_OPENCV_NUM_THREADS`, made at the first
+    /// image there.
+    pub fn image_threads(&self) -> ImageThreads {
+        let n_threads = usize::try_from(self.settings().threads.mp_image_threads).ok().and_then(NonZeroUsize::new);
+        n_threads.map_or_else(ImageThreads::calling, |n_threads| self.shared.image_team.threads(n_threads))
     }
 
     /// The operators.

@@ -92,12 +92,17 @@ pub fn planner(settings: &Settings) -> PlanOptions {
     }
 }
 
-/// Warnings for settings that are right and cannot do anything here: there is no GPU, and perhaps no oneDNN.
+/// Warnings for settings that are right and cannot do anything here: there is no GPU, and perhaps no fork or no oneDNN.
 pub(crate) fn without_effect(settings: &Settings, backends: &Backends) -> Vec<Warning> {
     let pools = PoolSettings::ROWS.iter().map(|row| row.name).filter(|name| name.starts_with("MXNET_GPU_"));
     let workers = ["MXNET_GPU_COPY_NTHREADS", "MXNET_GPU_WORKER_NSTREAMS"];
     let mut warnings: Vec<Warning> =
         pools.chain(workers).filter_map(|name| settings.inert_warning(name, "this build has no GPU")).collect();
+    if cfg!(not(unix)) {
+        let of_workers = ["MXNET_MP_WORKER_NTHREADS", "MXNET_MP_OPENCV_NUM_THREADS"];
+        let reason = "this system forks no worker processes";
+        warnings.extend(of_workers.iter().filter_map(|name| settings.inert_warning(name, reason)));
+    }
     if let Some(absent) = backends.absent.iter().find(|absent| absent.name == "onednn") {
         warnings.extend(settings.inert_warning("MXNET_ONEDNN_CACHE_NUM", &absent.reason));
     }

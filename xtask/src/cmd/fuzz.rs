@@ -83,12 +83,11 @@ fn build(session: &Session) -> Result<PathBuf> {
         eprintln!("fuzz: no nightly toolchain; going on without the address sanitizer");
         COVERAGE.to_owned()
     };
-    let verbose = session.program("rustc").arg("-vV").capture()?;
-    let host = verbose.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    let host = session.host()?;
     let target_dir = session.target_dir().join("fuzz");
     let cargo = if nightly { session.nightly("cargo").arg("build") } else { session.cargo("build") };
     // With an explicit target the flags stay away from build scripts and procedural macros.
-    let cargo = cargo.args(["--manifest-path", "fuzz/Cargo.toml", "--release", "--bins", "--target", host]);
+    let cargo = cargo.args(["--manifest-path", "fuzz/Cargo.toml", "--release", "--bins", "--target", &host]);
     cargo.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", &target_dir).stream()?;
     Ok(target_dir.join(host).join("release"))
 }

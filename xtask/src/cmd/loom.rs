@@ -9,7 +9,7 @@ use crate::session::Session;
 /// Arguments of `loom`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Limit the forced thread switches per execution; without it the search is exhaustive
+    /// Limit the forced thread switches per execution; without it each model has its own limit or none
     #[arg(long)]
     max_preemptions: Option<u32>,
     /// Run only models whose name contains this

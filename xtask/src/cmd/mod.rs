@@ -8,6 +8,7 @@ mod doc;
 mod fmt;
 mod fuzz;
 mod generate;
+mod leaks;
 mod lint;
 mod loom;
 mod miri;
@@ -16,6 +17,7 @@ mod stress;
 mod suite;
 mod test;
 mod tidy;
+mod tsan;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -60,6 +62,10 @@ enum Command {
     Miri(miri::Args),
     /// Measure peers and ours side by side: engine, storage, team
     Compare(compare::Args),
+    /// Run the tests of the crates with threads under the thread sanitizer
+    Tsan(tsan::Args),
+    /// Run tests and examples of the crates that own memory and threads under the leak sanitizer
+    Leaks(leaks::Args),
 }
 
 /// Runs the chosen subcommand.
@@ -83,6 +89,8 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Stress(args) => stress::run(&args),
         Command::Miri(args) => miri::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Tsan(args) => tsan::run(&args),
+        Command::Leaks(args) => leaks::run(&args),
     }
 }
 

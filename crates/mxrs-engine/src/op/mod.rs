@@ -8,10 +8,12 @@
 //! queues, and the thread that gives the last grant becomes the owner.
 
 mod access;
+mod body;
 mod spare;
 mod words;
 
 pub(crate) use access::{Access, Use, Uses, Waiter, add, first_failure, give_back_uses, live_failure, normalise};
+pub(crate) use body::{Body, Bulk, Starts, Sync};
 pub(crate) use spare::{give_back, widen};
 pub use words::{OpName, Property};
 
@@ -22,6 +24,7 @@ use crate::parker::Parker;
 use crate::pool::PoolId;
 use crate::slab;
 use crate::var::TaskList;
+use body::{BodyTable, TableOf};
 use mxrs_sync::atomic::{AtomicU32, Ordering};
 use mxrs_types::{Device, Result};
 use std::alloc::Layout;
@@ -76,83 +79,6 @@ pub(crate) mod mark {
     pub(crate) const EVENTS: u32 = 1 << 30;
     /// What is left for counting.
     pub(crate) const COUNT: u32 = EVENTS - 1;
-}
-
-/// What a task does.
-pub(crate) trait Body: Send + 'static {
-    /// Whether `run` only starts the work, which ends by the completion.
-    const STARTS_ONLY: bool = false;
-    /// Whether it is a [`Bulk`].
-    const IS_BULK: bool = false;
-
-    /// Runs the body. The completion is there if it starts only.
-    fn run(self, context: &RunContext, completion: Option<Completion>) -> Result<()>;
-}
-
-/// A body that has done its work when it returns.
-pub(crate) struct Sync<F>(pub(crate) F);
-
-impl<F: FnOnce(&RunContext) -> Result<()> + Send + 'static> Body for Sync<F> {
-    #[inline]
-    fn run(self, context: &RunContext, _: Option<Completion>) -> Result<()> {
-        (self.0)(context)
-    }
-}
-
-/// A body that starts work and says later how it ended.
-pub(crate) struct Starts<F>(pub(crate) F);
-
-impl<F: FnOnce(&RunContext, Completion) + Send + 'static> Body for Starts<F> {
-    const STARTS_ONLY: bool = true;
-
-    fn run(self, context: &RunContext, completion: Option<Completion>) -> Result<()> {
-        if let Some(completion) = completion {
-            (self.0)(context, completion);
-        }
-        Ok(())
-    }
-}
-
-/// The bodies of a bulk, each with its own words and variables, which are among the bulk's.
-pub(crate) struct Bulk(pub(crate) TaskList);
-
-impl Body for Bulk {
-    const IS_BULK: bool = true;
-
-    fn run(self, _: &RunContext, _: Option<Completion>) -> Result<()> {
-        debug_assert!(false, "a bulk is taken apart by `Task::take_bulk`");
-        Ok(())
-    }
-}
-
-/// How to use a body whose type is forgotten.
-struct BodyTable {
-    layout: Layout,
-    starts_only: bool,
-    is_bulk: bool,
-    run: unsafe fn(*mut u8, &RunContext, Option<Completion>) -> Result<()>,
-    discard: unsafe fn(*mut u8),
-}
-
-struct TableOf<B>(std::marker::PhantomData<B>);
-
-impl<B: Body> TableOf<B> {
-    const TABLE: BodyTable = BodyTable {
-        layout: Layout::new::<B>(),
-        starts_only: B::STARTS_ONLY,
-        is_bulk: B::IS_BULK,
-        // SAFETY (of the caller): the pointer is to an initialised `B`, which is moved out.
-        run: |body, context, completion| {
-            // SAFETY: see above.
-            let body = unsafe { body.cast::<B>().read() };
-            body.run(context, completion)
-        },
-        // SAFETY (of the caller): as above.
-        discard: |body| {
-            // SAFETY: see above.
-            unsafe { body.cast::<B>().drop_in_place() }
-        },
-    };
 }
 
 /// Head of a task's block.

@@ -6,7 +6,7 @@ use mxrs_storage::{
 };
 use mxrs_types::{Device, Result};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ const GPU: Device = Device::gpu(0);
 #[test]
 fn s10_no_lock_is_held_while_the_device_is_called() {
     for kind in PoolKind::ALL {
-        let handle: Arc<OnceLock<Storage>> = Arc::default();
+        let handle: Arc<Mutex<Option<Storage>>> = Arc::default();
         let seen = Arc::clone(&handle);
         let memory = SimulatedMemory::new(GPU, 100 * MIB).unbacked().on_call(move |call| {
-            let Some(storage) = seen.get().cloned() else { return };
+            let Some(storage) = seen.lock().unwrap().clone() else { return };
             let (send, receive) = mpsc::channel();
             thread::spawn(move || send.send(storage.stats(GPU).reserved).ok());
             assert!(receive.recv_timeout(Duration::from_secs(20)).is_ok(), "the pool is locked during {call:?}");
         });
         let bench = Bench::of(StorageConfig::uniform(PoolConfig::of_kind(kind)), [memory]);
-        handle.set(bench.storage.clone()).ok().unwrap();
+        *handle.lock().unwrap() = Some(bench.storage.clone());
         // Growth, free, the reserve's flush, a refusal with its flush, direct free, release_all.
         drop(bench.allocate(GPU, 90 << 20));
         drop(bench.allocate(GPU, 8 << 20));
@@ -38,6 +38,8 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         assert!(counters.refusals > 0 && counters.used_bytes == 0);
         // One question for the size of the device, one for a reserve, one for the error; without a pool the last only.
         assert!(counters.infos >= if kind == PoolKind::Unpooled { 1 } else { 3 }, "{counters:?}");
+        // The memory holds the closure, which holds the storage, which holds the memory.
+        *handle.lock().unwrap() = None;
     }
 }
 

@@ -106,6 +106,7 @@ fn bench(kind: PoolKind, total_mib: u64) -> Bench {
 /// S11 on every kind of device: the nth request is refused, for every n; so are its repetitions, so that an
 /// allocation fails.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of steps")]
 fn s11_refused_at_every_place() {
     for device in DEVICES {
         for kind in PoolKind::ALL {
@@ -134,6 +135,7 @@ fn s11_refused_at_every_place() {
 
 /// S11: every nth request is refused, from every one to every 20th. A pool gets past single refusals.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of steps")]
 fn s11_every_nth_request_is_refused() {
     for kind in PoolKind::ALL {
         for n in 1..=20 {
@@ -153,6 +155,7 @@ fn s11_every_nth_request_is_refused() {
 
 /// S11 with a device that is really full at times, and slow, on two threads.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of steps")]
 fn s11_a_full_and_slow_device_on_two_threads() {
     for kind in PoolKind::ALL {
         // Best fit gets along with less.

@@ -43,6 +43,7 @@ impl Worker {
 
 /// S3, S5 across threads: one thread allocates, another frees, for ever; memory does not grow.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of steps")]
 fn what_one_thread_frees_another_finds() {
     for kind in POOLED {
         for size in [1000, 1 << 20, 40 << 20] {
@@ -124,6 +125,7 @@ fn blocks_of_a_thread_that_ended_are_reused() {
 
 /// S5 beyond one magazine: on one thread the order is last in, first out, however many blocks there are.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of steps")]
 fn s5_last_in_first_out_beyond_a_magazine() {
     for kind in POOLED {
         for (size, n_blocks) in [(1000, 300), (1 << 20, 50), (6 << 20, 12)] {
@@ -201,6 +203,7 @@ fn blocks_in_thread_locals_come_back() {
 
 /// The peak is exact on one thread, misses, hits and magazines that overflow included.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of steps")]
 fn peaks_are_exact_on_one_thread() {
     let bench = Bench::uniform(PoolConfig::default(), 1000 * MIB);
     let (mut live, mut peak, mut state) = (Vec::<Block>::new(), 0, 7_usize);

@@ -1,4 +1,4 @@
-//! D2, D3 and D58: workers and streams of a GPU.
+//! D2, D3, D58 and the Async words of D29: workers and streams of a GPU.
 //!
 //! This build has no GPU; an engine with a simulated one gets the settings that the runtime has for its own.
 
@@ -8,7 +8,8 @@ use mxrs::engine::gpu::{GpuDevice, SimulatedGpu, SimulatedGpuCall, SimulatedStre
 use mxrs::engine::{Engine, PoolId, Property};
 use mxrs::types::{Device, DeviceStream, StreamId};
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 const WORKERS: &str = "MXNET_GPU_WORKER_NTHREADS";
 const COPY_WORKERS: &str = "MXNET_GPU_COPY_NTHREADS";
@@ -87,7 +88,7 @@ fn d3_so_many_copies_at_once_and_compute_passes_them() {
 fn d58_a_second_stream_ordered_by_events() {
     for (vars, n) in [(&[] as Vars<'_>, 1), (&[(STREAMS, "1")], 1), (&[(STREAMS, "2")], 2)] {
         let (engine, gpu) = engine(vars);
-        let (sender, receiver) = std::sync::mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let task = engine.task("backward").device(Device::gpu(0));
         let pushed = task.push(move |ctx| {
             let main = SimulatedStream::of(&**ctx.stream().expect("a task of a GPU has a stream"))?;
@@ -106,6 +107,65 @@ fn d58_a_second_stream_ordered_by_events() {
         assert_eq!(gpu.counters().stream_waits, if n == 2 { 2 } else { 0 }, "one before, one after");
         gpu.checker().assert_clean();
     }
+}
+
+/// What an operator of a GPU and one that reads its result do, in different pools and so with different workers.
+#[derive(Debug, PartialEq)]
+struct Dependent {
+    /// Whether the second launched while the first's work was not done.
+    passes: bool,
+    /// How often a stream waited for an event of another.
+    stream_waits: u64,
+    /// How often a worker waited until its stream was empty.
+    synchronizations: u64,
+}
+
+fn dependent_operators(word: &str) -> Dependent {
+    let (engine, gpu) = engine(&[("MXNET_ENGINE_TYPE", word)]);
+    let (x, y) = (engine.new_var(), engine.new_var());
+    let (finish, may_finish) = mpsc::channel::<()>();
+    let (launched, has_launched) = mpsc::channel();
+    if word.starts_with("Naive") {
+        // The push itself may wait for the work.
+        finish.send(()).unwrap();
+    }
+    let first = engine.task("first").write(&x).device(Device::gpu(0));
+    let pushed = first.push(move |ctx| {
+        let stream = SimulatedStream::of(&**ctx.stream().expect("a task of a GPU has a stream"))?;
+        stream.launch_on("first", &[Touch::write_cell(0)], move || _ = may_finish.recv())
+    });
+    pushed.unwrap();
+    let second = engine.task("second").read(&x).write(&y).device(Device::gpu(0)).property(Property::GpuPrioritized);
+    let pushed = second.push(move |ctx| {
+        let stream = SimulatedStream::of(&**ctx.stream().expect("a task of a GPU has a stream"))?;
+        stream.launch_on("second", &[Touch::read_cell(0), Touch::write_cell(1)], || {})?;
+        launched.send(()).unwrap();
+        Ok(())
+    });
+    pushed.unwrap();
+    // Where it does not pass it comes after `finish` only, however long this waits.
+    let patience = Duration::from_millis(if word.ends_with("Async") { 10_000 } else { 50 });
+    let passes = has_launched.recv_timeout(patience).is_ok();
+    drop(finish);
+    engine.wait_to_read(&y).unwrap();
+    let counters = gpu.counters();
+    assert_eq!(counters.executed, 2, "{word}");
+    engine.wait_for_all().unwrap();
+    gpu.checker().assert_clean();
+    Dependent { passes, stream_waits: counters.stream_waits, synchronizations: counters.synchronizations }
+}
+
+#[test]
+fn d29_async_orders_operators_of_a_gpu_by_events() {
+    for word in ["ThreadedEnginePerDevice", "ThreadedEngine"] {
+        let expected = Dependent { passes: false, stream_waits: 0, synchronizations: 2 };
+        assert_eq!(dependent_operators(word), expected, "{word}");
+    }
+    let expected = Dependent { passes: true, stream_waits: 1, synchronizations: 0 };
+    assert_eq!(dependent_operators("ThreadedEnginePerDeviceAsync"), expected);
+    let pooled = dependent_operators("ThreadedEngineAsync");
+    assert_eq!((pooled.passes, pooled.synchronizations), (true, 0), "its workers have streams too, perhaps the same");
+    assert_eq!(dependent_operators("NaiveEngineAsync"), dependent_operators("NaiveEngine"), "no difference");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod pools;
 mod probe;
 mod rules;
 mod threads;
+mod workers;
 
 use log_lines::log_lines;
 use mxrs::env::MapSource;

@@ -35,7 +35,12 @@ const POOLS: &str = "Naive, Round, Unpooled, BestFit";
 /// Every variable in effect.
 const VARIABLES: &[(&str, Accepts)] = &[
     ("MXNET_CPU_WORKER_NTHREADS", From(1)),
+    ("MXNET_GPU_WORKER_NTHREADS", From(1)),
+    ("MXNET_GPU_COPY_NTHREADS", From(1)),
+    ("MXNET_GPU_WORKER_NSTREAMS", Range(1, 2)),
     ("MXNET_CPU_PRIORITY_NTHREADS", From(1)),
+    ("MXNET_MP_WORKER_NTHREADS", From(1)),
+    ("MXNET_MP_OPENCV_NUM_THREADS", AnyInt),
     ("OMP_NUM_THREADS", Ints),
     ("KMP_AFFINITY", Affinity),
     ("MXNET_OMP_MAX_THREADS", From(1)),
@@ -73,6 +78,7 @@ impl Accepts {
         match self {
             Bool => "0, 1, true or false".into(),
             From(min) => format!("an integer >= {min}"),
+            Range(min, max) if min + 1 == *max => format!("{min} or {max}"),
             Range(min, max) => format!("an integer from {min} to {max}"),
             AnyInt => "an integer".into(),
             Ints => "integers >= 1, separated by commas".into(),

@@ -6,6 +6,7 @@ mod build;
 mod machine;
 mod network;
 mod self_test;
+mod storage;
 
 use crate::args::switch;
 use crate::exit::{Failure, Outcome};
@@ -23,7 +24,7 @@ pub struct Args {
     /// Say which pip is found
     #[arg(long, value_parser = switch, default_value = "1", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     pip: bool,
-    /// Describe this build of mxrs
+    /// Describe this build of mxrs, and what its memory pools hold
     #[arg(long, value_parser = switch, default_value = "1", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     mxnet: bool,
     /// Describe the operating system
@@ -106,6 +107,10 @@ pub fn run(args: &Args) -> Outcome {
         sections.push(section);
         failed = n_failed;
     }
+    // Last, so that it counts what the others did.
+    if args.mxnet {
+        sections.push(storage::section(&runtime));
+    }
     terminal::print(&if args.json { json(&sections) } else { text(&sections) })?;
     if failed > 0 {
         let got = format!("{failed} cases that differ");
@@ -156,6 +161,10 @@ fn text(sections: &[Section]) -> String {
                 Value::Array(values) => {
                     let values: Vec<String> = values.iter().map(plain).collect();
                     format!("{name:<13}: {}", values.join(", "))
+                }
+                Value::Object(figures) => {
+                    let figures: Vec<String> = figures.iter().map(|(key, n)| format!("{} {key}", plain(n))).collect();
+                    format!("{name:<13}: {}", figures.join(", "))
                 }
                 value => format!("{name:<13}: {value}"),
             };

@@ -1,0 +1,183 @@
+//! From a described task to one that waits, is queued, or runs.
+
+use crate::busy::{self, Busy};
+use crate::config::EngineKind;
+use crate::context::{Worker, is_inside, is_inside_any};
+use crate::engine::Inner;
+use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalise};
+use crate::parker::Parker;
+use crate::pool::PoolId;
+use crate::var;
+use mxrs_sync::atomic::{Ordering, fence_after_rmw};
+use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
+use std::sync::Arc;
+
+impl Inner {
+    /// Checks a task, appends it to its variables, and dispatches it if nothing is in the way.
+    #[inline]
+    pub(crate) fn push(
+        self: &Arc<Self>,
+        name: OpName,
+        mut uses: Uses<'_>,
+        device: Device,
+        priority: i32,
+        property: Property,
+        body: impl Body,
+    ) -> Result<()> {
+        for u in &uses {
+            // SAFETY: a use borrows a handle of its variable, which keeps the cell.
+            unsafe { u.cell().as_ref() }.check_engine(self.id)?;
+        }
+        normalise(&mut uses);
+        self.notice_fork()?;
+        let dispatch = self.choose(device, property)?;
+        let name = if self.config.backtrace { name.traced() } else { name };
+        let mut task = Task::new(name, &uses, device, priority, property, dispatch, body);
+        give_back_uses(uses);
+        if !self.buffers.are_idle() {
+            match self.collect(task)? {
+                Some(alone) => task = alone,
+                None => return Ok(()),
+            }
+        }
+        self.push_task(task)
+    }
+
+    pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<()> {
+        let busy = self.announce();
+        let (dispatch, deletes) = (task.dispatch, task.property == Property::DeleteVar);
+        if self.is_stopped() && !deletes && !is_inside(self.id) {
+            self.refuse();
+            let message = format!("{}: the engine is stopped; start it before pushing", task.name);
+            return Err(Error::new(ErrorKind::Engine { message }));
+        }
+        // Not before the push is announced: from now on no stop can end the workers before the task.
+        if let Dispatch::Pool(kind) = dispatch
+            && let Err(error) = self.start_pool(kind.of_device(task.device))
+        {
+            self.refuse();
+            return Err(error);
+        }
+        if self.config.info {
+            self.log_if_waited_for(&task, "push");
+        }
+        let parker = match dispatch {
+            Dispatch::Pusher => {
+                let parker = Parker::of_thread();
+                task.set_parker(&parker);
+                Some(parker)
+            }
+            _ => None,
+        };
+        let task = match var::append(task, deletes) {
+            Ok(task) => task,
+            Err((error, task)) => {
+                // Before the body is dropped, which may panic.
+                self.refuse();
+                if parker.is_some() {
+                    drop(task.take_parker());
+                }
+                return Err(error);
+            }
+        };
+        // Busy until the end, also while this thread runs the task: nobody else could do that in a forked child.
+        let _busy = busy;
+        match (task, dispatch) {
+            (None, Dispatch::Pusher) => {
+                // The signal brings the task back: its last grant found this thread's parker in it.
+                let task = parker.and_then(|parker| parker.wait_for_task());
+                task.map_or(Ok(()), |task| self.run_on_pusher(task))
+            }
+            (None, _) => Ok(()),
+            (Some(task), Dispatch::Pusher) => {
+                drop(task.take_parker());
+                self.run_on_pusher(task)
+            }
+            (Some(task), Dispatch::Completer) => self.run_on_pusher(task),
+            (Some(task), Dispatch::Pool(_)) => {
+                if matches!(task.property, Property::Async | Property::DeleteVar) && task.device.is_host() {
+                    self.run_deferred(task, None, None);
+                } else {
+                    self.enqueue(task);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts a push that begins, once no fork is in the way.
+    #[inline]
+    fn announce(&self) -> Busy {
+        loop {
+            let busy = Busy::enter();
+            // Between announcing the push and looking for a stop or a fork; those do the reverse, so one sees the other.
+            self.tally.pushed.fetch_add(1, Ordering::SeqCst);
+            fence_after_rmw();
+            if !busy::forking() || is_inside_any() {
+                return busy;
+            }
+            self.refuse();
+            drop(busy);
+            busy::let_fork_pass();
+        }
+    }
+
+    #[cold]
+    fn refuse(&self) {
+        self.tally.refused.fetch_add(1, Ordering::Relaxed);
+        self.note_completed();
+    }
+
+    /// The way a task meets a thread.
+    #[inline]
+    pub(crate) fn choose(self: &Arc<Self>, device: Device, property: Property) -> Result<Dispatch> {
+        let gpu = device.kind == DeviceKind::Gpu;
+        if gpu {
+            self.gpus.get(device)?;
+            self.refuse_gpu_in_child(device)?;
+        }
+        let kind = match (self.config.kind, property) {
+            (EngineKind::Naive, _) if is_inside(self.id) => return Ok(Dispatch::Completer),
+            (EngineKind::Naive, _) => return Ok(Dispatch::Pusher),
+            (EngineKind::Threaded, Property::CopyFromGpu | Property::CopyToGpu) => PoolKind::Copy,
+            (EngineKind::Threaded, _) => PoolKind::Global,
+            (EngineKind::ThreadedPerDevice, Property::CpuPrioritized) if !gpu => PoolKind::CpuPriority,
+            (EngineKind::ThreadedPerDevice, Property::CopyFromGpu | Property::CopyToGpu) if gpu => PoolKind::GpuCopy,
+            (EngineKind::ThreadedPerDevice, Property::GpuPrioritized) if gpu => PoolKind::GpuPriority,
+            (EngineKind::ThreadedPerDevice, _) if gpu => PoolKind::Gpu,
+            (EngineKind::ThreadedPerDevice, _) => PoolKind::Cpu,
+        };
+        if property == Property::DeleteVar && self.is_stopped() {
+            // Workers may be gone, or on their way out.
+            return Ok(Dispatch::Completer);
+        }
+        Ok(Dispatch::Pool(kind))
+    }
+
+    #[inline]
+    fn start_pool(self: &Arc<Self>, id: PoolId) -> Result<()> {
+        self.pools.with(
+            id,
+            &self.config,
+            |pool| if pool.is_started() { Ok(()) } else { pool.start(&|| self.runner(id)) },
+        )
+    }
+
+    /// What the workers of a pool do.
+    pub(crate) fn runner(self: &Arc<Self>, id: PoolId) -> crate::pool::Runner {
+        let inner = Arc::clone(self);
+        Arc::new(move |task: Task, index| {
+            let worker = Worker { pool: id, index };
+            inner.run_deferred(task, Some(worker), Some(worker))
+        })
+    }
+
+    /// Puts a granted task into its pool's queue.
+    #[inline]
+    pub(crate) fn enqueue(&self, task: Task) {
+        if let Dispatch::Pool(kind) = task.dispatch {
+            let front = task.property == Property::DeleteVar;
+            self.pools.with(kind.of_device(task.device), &self.config, |pool| pool.push(task, front));
+        }
+    }
+}

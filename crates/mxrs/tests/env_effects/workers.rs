@@ -1,0 +1,148 @@
+//! D6 and D7: what a worker process of a data loader, forked from a runtime, does otherwise than its parent.
+//!
+//! A fork waits for every task of its process, so it must not happen beside other tests: each test here runs a part of
+//! itself as the only test of another process, and that one forks.
+#![cfg(unix)]
+
+use crate::door::Door;
+use crate::{Vars, runtime};
+use mxrs::Runtime;
+use mxrs::data::{DecodeLimits, Image, ImageOptions, ImageThreads, prepare_on, resize, resize_on};
+use mxrs::engine::PoolId;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const WORKERS: &str = "MXNET_CPU_WORKER_NTHREADS";
+const WORKERS_IN_CHILD: &str = "MXNET_MP_WORKER_NTHREADS";
+const IMAGE_THREADS: &str = "MXNET_MP_OPENCV_NUM_THREADS";
+
+/// Runs an ignored test of this file as the only one of a process.
+fn in_a_quiet_process(test: &str) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--exact", &format!("workers::{test}"), "--ignored", "--nocapture"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+/// The exit code of `f`, at most 99, run in a forked child; 100 for a panic, 101 for a child that hung, 102 for a signal.
+#[allow(unsafe_code)]
+fn in_child(f: impl FnOnce() -> usize) -> usize {
+    // SAFETY: the child runs `f` on this thread's stack and ends by `_exit`, so nothing of the parent's is unwound or
+    // flushed twice. What `f` needs after a fork is the subject of the test.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
+    if pid == 0 {
+        let code = catch_unwind(AssertUnwindSafe(f)).map_or(100, |code| code.min(99) as libc::c_int);
+        // SAFETY: ends the process at once; no destructor may run here.
+        unsafe { libc::_exit(code) };
+    }
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` is a valid place, and the child has not been waited for yet.
+        match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
+            0 if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
+            0 => {
+                // SAFETY: the child is ours and still there.
+                unsafe { libc::kill(pid, libc::SIGKILL) };
+                // SAFETY: as above; this time until it is gone.
+                unsafe { libc::waitpid(pid, &raw mut status, 0) };
+                return 101;
+            }
+            _ if libc::WIFEXITED(status) => return libc::WEXITSTATUS(status).unsigned_abs() as usize,
+            _ => return 102,
+        }
+    }
+}
+
+/// Operators that ran at once, of 6 that wait for each other, if these are as many as the engine has workers, else 0.
+fn engine_workers(runtime: &Runtime, expected: usize) -> usize {
+    let (engine, door) = (runtime.engine(), Door::default());
+    for _ in 0..6 {
+        engine.task("wait").push(door.body()).unwrap();
+    }
+    let n_came = door.wait_for(expected);
+    // More would come at once, if there were more workers.
+    thread::sleep(Duration::from_millis(20));
+    let n_running = door.wait_for(n_came);
+    door.open();
+    engine.wait_for_all().unwrap();
+    let threads = engine.counters().pool(PoolId::Cpu(0)).map_or(0, |pool| pool.threads);
+    if threads == n_running { threads } else { 0 }
+}
+
+/// Threads that share a loop of the team, if these are as many as it says, else 0.
+fn team_size(runtime: &Runtime) -> usize {
+    let seen = Mutex::new(HashSet::new());
+    runtime.team().run(3, &|_| {
+        seen.lock().unwrap().insert(thread::current().id());
+    });
+    let n_seen = seen.into_inner().unwrap().len();
+    if n_seen == runtime.team().size() { n_seen } else { 0 }
+}
+
+/// Engine workers and team size as one number.
+fn sizes(runtime: &Runtime, expected_workers: usize) -> usize {
+    engine_workers(runtime, expected_workers) * 10 + team_size(runtime)
+}
+
+#[test]
+#[ignore = "run in a process of its own"]
+fn d6_forks() {
+    for (vars, in_parent, in_children) in
+        [(&[(WORKERS, "4"), (WORKERS_IN_CHILD, "2")] as Vars<'_>, 4, 2), (&[(WORKERS, "3")], 3, 1)]
+    {
+        let vars = [vars, &[("OMP_NUM_THREADS", "3")]].concat();
+        let runtime = runtime(&vars);
+        assert_eq!(sizes(&runtime, in_parent), in_parent * 10 + 3);
+        assert_eq!(in_child(|| sizes(&runtime, in_children)), in_children * 10 + 1, "{vars:?}");
+        let made_there = in_child(|| sizes(&crate::runtime(&vars), in_children));
+        assert_eq!(made_there, in_children * 10 + 1, "a runtime made in the child, {vars:?}");
+        assert_eq!(sizes(&runtime, in_parent), in_parent * 10 + 3, "the parent goes on as before");
+    }
+}
+
+#[test]
+fn d6_so_many_workers_in_a_worker_process() {
+    in_a_quiet_process("d6_forks");
+}
+
+/// Distinct threads of one large resize and one large preparation, if these are as many, else 0.
+fn image_threads(threads: &ImageThreads) -> usize {
+    let image = Image::new(40, 40, 3, (0..4800).map(|i| (i * 7 % 251) as u8).collect()).unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let list = Arc::clone(&seen);
+    let threads = threads.clone().watched(move || list.lock().unwrap().push(thread::current().id()));
+    let limits = DecodeLimits::default();
+    let large = resize_on(&threads, &image, 600, 600, &limits).unwrap();
+    assert!(large == resize(&image, 600, 600, &limits).unwrap());
+    let n_resized = seen.lock().unwrap().drain(..).collect::<HashSet<_>>().len();
+    let options = ImageOptions::new([3, 500, 500]);
+    let mut out = vec![0.0; options.n_elements().unwrap()];
+    prepare_on(&threads, &large, &options, &mut out).unwrap();
+    let n_prepared = seen.lock().unwrap().drain(..).collect::<HashSet<_>>().len();
+    if n_resized == n_prepared { n_resized } else { 0 }
+}
+
+#[test]
+#[ignore = "run in a process of its own"]
+fn d7_forks() {
+    for (value, n) in [("", 1), ("0", 1), ("-3", 1), ("1", 1), ("2", 2), ("5", 5)] {
+        let runtime = runtime(&[(IMAGE_THREADS, value), ("OMP_NUM_THREADS", "3")]);
+        let threads = runtime.image_threads();
+        assert_eq!(image_threads(&threads), 1, "{value:?}: no effect outside a worker process");
+        assert_eq!(in_child(|| image_threads(&threads)), n, "{value:?}");
+        let again = || image_threads(&threads) * 10 + in_child(|| image_threads(&runtime.image_threads()));
+        assert_eq!(in_child(again), n * 11, "{value:?}: a worker, and a worker of that");
+    }
+}
+
+#[test]
+fn d7_so_many_threads_share_an_image_in_a_worker_process() {
+    in_a_quiet_process("d7_forks");
+}
