@@ -305,9 +305,12 @@ impl Shared {
         if let (DeviceKind::CpuShared, Some(segments)) = (kind, &self.segments) {
             fresh = fresh.with_segments(Arc::clone(segments));
         }
-        let fresh = Arc::new(fresh);
+        let mut fresh = Some(Arc::new(fresh));
         let opening = self.opening.lock();
-        let pool = slot.pool.get_or_init(|| Arc::clone(&fresh));
+        let pool = slot.pool.get_or_init(|| match fresh.take() {
+            Some(fresh) => fresh,
+            None => unreachable!("the pool was put in its place twice"),
+        });
         drop(opening);
         // If another one was put there, this one ends now, and gives addresses up: not before, under the lock.
         drop(fresh);

@@ -58,8 +58,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        let Some(growable) = self.memory.growable().filter(|_| self.regroups) else { return };
         let ranges = self.books.lock().container.close();
-        let Some(growable) = self.memory.growable() else { return };
         for (start, bytes) in ranges {
             // SAFETY: the range was reserved with this length and is given up once; no block is left in it, as blocks keep
             // their pool, and nothing works on it, or the container would not have answered it.
