@@ -3,7 +3,7 @@
 //! Waking a sleeper costs the waker a system call and the loop tens of microseconds, so a thread that had work a moment ago
 //! keeps looking, a little longer than the pauses between the loops of one network. It learns: after a wait longer than
 //! that it looks half as long the next time, so that a program that calls now and then pays next to nothing for the
-//! threads it does not use. Whoever has looked for some microseconds lets others have the processor between two looks; where
+//! threads it does not use. Whoever has looked for long lets others have the processor between two looks; where
 //! the team has more threads than there are processors, from the start.
 
 use crate::{hint, thread};
@@ -14,7 +14,7 @@ const LONG: Duration = Duration::from_micros(250);
 /// Shortest time to look, and the longest for a crowded team.
 const SHORT: Duration = Duration::from_micros(20);
 /// Time to look without letting others run.
-const SELFISH: Duration = Duration::from_micros(20);
+const SELFISH: Duration = Duration::from_micros(150);
 /// Looks between two readings of the clock.
 const LOOKS: u32 = 32;
 
