@@ -26,13 +26,13 @@ pub mod atomic {
 
     /// Orders a sequentially consistent read-modify-write before later loads.
     ///
-    /// On x86-64 such an operation is a full barrier by itself, so this costs nothing; elsewhere, and under loom, it is a
+    /// On x86-64 such an operation is a full barrier by itself, so this costs nothing; elsewhere, and under loom and Miri, it is a
     /// fence. Call it right after the operation.
     #[inline]
     pub fn fence_after_rmw() {
-        #[cfg(all(target_arch = "x86_64", not(loom)))]
+        #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
         std::sync::atomic::compiler_fence(Ordering::SeqCst);
-        #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+        #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
         fence(Ordering::SeqCst);
     }
 }
