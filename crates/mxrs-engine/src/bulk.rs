@@ -14,7 +14,7 @@ use crate::context::{Inside, RunContext, Worker, is_inside};
 use crate::engine::{Engine, Inner};
 use crate::failure::Failure;
 use crate::op::{Bulk, Dispatch, OpName, Property, Task, Use, Uses, normalise};
-use crate::var::{self, Freed, TaskList, VarCell};
+use crate::var::{self, Freed, TaskList, Var, VarCell};
 use mxrs_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Device, Result};
@@ -162,10 +162,17 @@ impl Inner {
         if !fits || self.is_stopped() {
             return Ok(Some(task));
         }
-        if let Some(deleted) = task.accesses().iter().find_map(|a| a.var().set_buffered_by(number).err()) {
-            task.accesses().iter().for_each(|a| a.var().clear_buffered());
-            return Err(deleted);
+        let mut kept: SmallVec<[Var; 8]> = SmallVec::new();
+        for access in task.accesses() {
+            if let Err(deleted) = access.var().set_buffered_by(number) {
+                kept.iter().for_each(|var| var.cell().clear_buffered());
+                return Err(deleted);
+            }
+            // SAFETY: counted just now.
+            kept.push(unsafe { Var::from_counted(access.var_ptr()) });
         }
+        // The handles are the task's while it is collected; `push_content` takes them back.
+        kept.into_iter().for_each(std::mem::forget);
         content.device = task.device;
         content.dispatch = task.dispatch;
         content.tasks.push(task);
@@ -199,10 +206,14 @@ impl Inner {
         }
         let list = std::mem::take(&mut content.tasks);
         let mut uses = Uses::new();
+        // What kept the variables until now, given up once the bulk's own accesses do.
+        let mut kept: SmallVec<[Var; 16]> = SmallVec::new();
         for task in list.iter() {
             for access in task {
                 access.var().clear_buffered();
-                // SAFETY: the task is in the list, and with it goes into the bulk, whose own accesses keep the variable.
+                // SAFETY: counted when the task was collected, and taken once, as its list is.
+                kept.push(unsafe { Var::from_counted(access.var_ptr()) });
+                // SAFETY: the handle above keeps the variable until the bulk is appended.
                 uses.push(unsafe { Use::of_access(access) });
             }
         }

@@ -7,7 +7,7 @@ use crate::engine::Inner;
 use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalise};
 use crate::parker::Parker;
 use crate::pool::PoolId;
-use crate::var;
+use crate::var::{self, Refused};
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -69,15 +69,22 @@ impl Inner {
             }
             _ => None,
         };
-        let task = match var::append(task, deletes) {
-            Ok(task) => task,
-            Err((error, task)) => {
-                // Before the body is dropped, which may panic.
-                self.refuse();
-                if parker.is_some() {
-                    drop(task.take_parker());
+        let mut task = task;
+        let task = loop {
+            match var::append(task, deletes) {
+                Ok(task) => break task,
+                Err((Refused::Collected, back)) => {
+                    self.flush_all();
+                    task = back;
                 }
-                return Err(error);
+                Err((Refused::Deleted(error), task)) => {
+                    // Before the body is dropped, which may panic.
+                    self.refuse();
+                    if parker.is_some() {
+                        drop(task.take_parker());
+                    }
+                    return Err(error);
+                }
             }
         };
         // Busy until the end, also while this thread runs the task: nobody else could do that in a forked child.

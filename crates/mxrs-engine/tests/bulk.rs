@@ -473,3 +473,37 @@ fn e16_counters_tell_tasks_and_operators() {
         });
     }
 }
+
+/// E16, E11: collected tasks keep their variables, whose last handle may go away before they are pushed, and which other
+/// variables must not take the place of.
+#[test]
+fn e16_collected_tasks_keep_their_variables() {
+    for kind in KINDS {
+        within(LIMIT, move || {
+            let engine = engine(kind);
+            let sum = Arc::new(Mutex::new(0_u64));
+            for round in 0..200 {
+                let _scope = engine.bulk(50);
+                for i in 0..20 {
+                    // As an array that lives for one statement.
+                    let var = engine.new_var();
+                    let sum = Arc::clone(&sum);
+                    let body = move |_: &RunContext| {
+                        *sum.lock().unwrap() += 1;
+                        Ok(())
+                    };
+                    engine.task("t").write(&var).push(body).unwrap();
+                    if (round + i) % 7 == 0 {
+                        assert!(engine.delete_var(var, || {}));
+                    }
+                }
+                // New variables where the old ones may have been.
+                let fresh: Vec<_> = (0..20).map(|_| engine.new_var()).collect();
+                engine.flush();
+                assert!(fresh.iter().all(|var| var.version() == 0), "{kind:?}");
+            }
+            engine.wait_for_all().unwrap();
+            assert_eq!(*sum.lock().unwrap(), 200 * 20, "{kind:?}: E6");
+        });
+    }
+}

@@ -28,7 +28,7 @@ pub(super) struct VarState {
     pub(super) readers: i32,
     pub(super) deleted: bool,
     /// The buffer whose collected tasks use it, 0 for none ([`crate::bulk`]).
-    buffered: u16,
+    pub(super) buffered: u16,
     /// No handle is left; the last use frees the cell.
     orphan: bool,
     /// The write that has claimed the variable and waits for its readers.
@@ -97,16 +97,18 @@ impl VarCell {
         self.lock().buffered
     }
 
-    /// Notes that collected tasks use the variable.
+    /// Notes that a collected task uses the variable, and counts a handle for it: a task that is not appended yet does not
+    /// keep its variables.
     ///
     /// # Errors
-    /// It is deleted.
+    /// It is deleted; no handle was counted.
     pub(crate) fn set_buffered_by(&self, buffer: u16) -> Result<()> {
         let mut state = self.lock();
         if state.deleted {
             return Err(deleted(self.id, "push"));
         }
         state.buffered = buffer;
+        self.handles.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 

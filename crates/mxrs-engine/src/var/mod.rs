@@ -73,7 +73,7 @@ mod cell;
 mod queue;
 
 pub(crate) use cell::{Attached, VarCell};
-pub(crate) use queue::{Freed, TaskList, WaitFor, append, release};
+pub(crate) use queue::{Freed, Refused, TaskList, WaitFor, append, release};
 
 use mxrs_sync::atomic::{Ordering, fence};
 use mxrs_types::{Error, ErrorKind, Result};
@@ -93,6 +93,14 @@ impl Var {
     pub(crate) fn new(engine: u32) -> Self {
         let cell = Box::leak(Box::new(VarCell::new(engine)));
         Self(NonNull::from(cell))
+    }
+
+    /// The handle that [`VarCell::set_buffered_by`] counted.
+    ///
+    /// # Safety
+    /// It was counted, and is taken once.
+    pub(crate) unsafe fn from_counted(cell: NonNull<VarCell>) -> Self {
+        Self(cell)
     }
 
     /// Unique in the process, and never given out again.

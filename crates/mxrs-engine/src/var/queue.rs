@@ -116,13 +116,32 @@ impl Freed {
     }
 }
 
+/// Why a task was appended to no variable.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// A variable is deleted (E11).
+    Deleted(Error),
+    /// It deletes a variable that tasks use which were accepted before and are only collected yet: those first.
+    Collected,
+}
+
+impl VarState {
+    #[inline]
+    fn refuses(&self, deletes: bool, id: u64, task: &Task) -> Option<Refused> {
+        if self.deleted {
+            return Some(Refused::Deleted(deleted(id, task.name.as_str())));
+        }
+        (deletes && self.buffered != 0).then_some(Refused::Collected)
+    }
+}
+
 /// Appends a task to all its variables, all or nothing. The task comes back when it was granted on each at once, and so
 /// is the caller's to dispatch; otherwise a completion will find it.
 ///
 /// # Errors
-/// A variable is deleted (E11); nothing was appended, and the task comes back.
+/// See [`Refused`]; nothing was appended, and the task comes back.
 #[inline]
-pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Error, Task)> {
+pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Refused, Task)> {
     let op = task.as_ptr();
     // SAFETY: the block is there until this thread has released the last lock below, as nobody can complete the task
     // before it has been granted on that variable.
@@ -131,9 +150,9 @@ pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Error, 
         [] => return Ok(Some(task)),
         [one] => {
             let mut guard = one.var().lock();
-            if guard.deleted {
+            if let Some(refused) = guard.refuses(deletes, one.var().id(), &task) {
                 drop(guard);
-                return Err((deleted(one.var().id(), task.name.as_str()), task));
+                return Err((refused, task));
             }
             guard.deleted |= deletes;
             if guard.append(one) {
@@ -152,10 +171,10 @@ pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Error, 
     }
     for access in accesses {
         let guard = access.var().lock();
-        if guard.deleted {
+        if let Some(refused) = guard.refuses(deletes, access.var().id(), &task) {
             drop(guard);
             drop(guards);
-            return Err((deleted(access.var().id(), task.name.as_str()), task));
+            return Err((refused, task));
         }
         guards.push(guard);
     }

@@ -31,7 +31,10 @@ impl Case {
 
 /// Appends; true if granted at once.
 fn append(case: &Case, deletes: bool) -> Result<bool> {
-    let granted = super::append(case.owned.take().unwrap(), deletes).map_err(|(error, _)| error)?;
+    let granted = super::append(case.owned.take().unwrap(), deletes).map_err(|(refused, _)| match refused {
+        Refused::Deleted(error) => error,
+        Refused::Collected => panic!("nothing is collected here"),
+    })?;
     let is_granted = granted.is_some();
     *case.owned.borrow_mut() = granted;
     Ok(is_granted)
