@@ -165,6 +165,8 @@ impl Inner {
         let mut kept: SmallVec<[Var; 8]> = SmallVec::new();
         for access in task.accesses() {
             if let Err(deleted) = access.var().set_buffered_by(number) {
+                // Tasks collected before may use the same variables: with those pushed, nobody does.
+                self.push_content(&mut content);
                 kept.iter().for_each(|var| var.cell().clear_buffered());
                 return Err(deleted);
             }
@@ -210,7 +212,6 @@ impl Inner {
         let mut kept: SmallVec<[Var; 16]> = SmallVec::new();
         for task in list.iter() {
             for access in task {
-                access.var().clear_buffered();
                 // SAFETY: counted when the task was collected, and taken once, as its list is.
                 kept.push(unsafe { Var::from_counted(access.var_ptr()) });
                 // SAFETY: the handle above keeps the variable until the bulk is appended.
@@ -221,10 +222,16 @@ impl Inner {
         let name = OpName::from("ImperativeBulk");
         let task = Task::new(name, &uses, content.device, 0, Property::NoSkip, content.dispatch, Bulk(list));
         self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);
-        if let Err(error) = self.push_task(task) {
-            // The engine was stopped, or a variable deleted, by someone who did not wait for this thread.
+        // A fork that waits for this buffer's lock must not be waited for here; as from inside a task, of no engine.
+        let passes = Inside::enter(0);
+        let pushed = self.push_task(task);
+        drop(passes);
+        if let Err(error) = pushed {
+            // The engine was stopped by someone who did not wait for this thread.
             tracing::error!(target: "mxrs_engine", "{len} collected tasks are dropped: {error}");
         }
+        // Only now: a deletion in between would come before tasks that were accepted before it.
+        kept.iter().for_each(|var| var.cell().clear_buffered());
     }
 
     /// Runs the bodies of a bulk, in order, and gives its variables on.
