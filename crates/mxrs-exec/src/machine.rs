@@ -148,8 +148,14 @@ impl ReadyStep {
             }
             return Ok(());
         };
-        let args =
-            KernelArgs { inputs: &self.inputs, outputs: &self.outputs, reqs: &self.reqs, scratch: self.scratch, team };
+        let args = KernelArgs {
+            inputs: &self.inputs,
+            outputs: &self.outputs,
+            reqs: &self.reqs,
+            scratch: self.scratch,
+            team,
+            random: None,
+        };
         kernel.run(&args).context(|| format!("running `{}` ({})", self.name, kernel.name()))
     }
 }

@@ -51,7 +51,8 @@ pub struct OpCall<'a> {
     pub params: &'a OpParams,
     /// Inputs, auxiliary states included, in the layouts their producers left them in.
     pub inputs: &'a [TensorDesc],
-    /// Outputs; their layouts are the backend's to choose.
+    /// Outputs, hidden ones and then rewritten inputs included; the layouts are the backend's to choose, but for rewritten
+    /// inputs, which stay row-major.
     pub outputs: &'a [TensorDesc],
     /// Whether each input keeps its value from call to call (a parameter), so that packing it once pays.
     pub is_constant: &'a [bool],

@@ -3,9 +3,10 @@
 //! Contract of [`RawTensor`]: pointer and length describe memory that stays valid and, for outputs, exclusively held
 //! for the duration of [`Kernel::run`]; it is aligned to 64 bytes (or the tensor is empty). An output with
 //! [`WriteReq::Inplace`] is the very memory of one input, one with [`WriteReq::Null`] may have no memory at all; no
-//! other two tensors of a call overlap. The executor
+//! other two tensors of a call overlap. An input whose content the operator ignores may have no memory either. The executor
 //! establishes this through the planner and the engine; kernels rely on it.
 
+use crate::RandomCall;
 use mxrs_sync::Team;
 use mxrs_types::{Result, WriteReq};
 use std::marker::PhantomData;
@@ -102,6 +103,8 @@ pub struct KernelArgs<'a> {
     pub scratch: RawTensor<'a>,
     /// Threads for loops.
     pub team: &'a Team,
+    /// Random numbers of this call, for operators that [draw some](crate::OpDef::is_random).
+    pub random: Option<RandomCall>,
 }
 
 /// A kernel prepared for one call signature; run any number of times, from several threads at once.

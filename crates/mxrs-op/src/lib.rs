@@ -29,21 +29,25 @@ mod attrs;
 mod backend;
 mod call;
 pub mod elements;
+mod gradient;
 mod kernel;
 mod op_def;
 mod op_set;
 pub mod param;
+mod random;
 mod reference;
 mod sample;
 
 pub use attrs::{Attrs, is_annotation_key};
 pub use backend::{Backend, PlannedKernel, Support};
 pub use call::{OpCall, TensorDesc};
+pub use gradient::{GradValue, Gradient, GradientFn, GradientScope};
 pub use kernel::{Kernel, KernelArgs, RawTensor};
 pub use op_def::{Accuracy, InferDType, InferShape, InputNames, OpDef, OutputCount, View};
 pub use op_set::OpSet;
 pub use param::{OpParams, ParamSpec};
-pub use reference::{RefInput, RefOutput, ReferenceBackend, ReferenceFn};
+pub use random::RandomCall;
+pub use reference::{RefInput, RefOutput, ReferenceBackend, ReferenceFn, RunMode};
 pub use sample::{Fill, Sample, SampleInput};
 
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! An operator, declared as data.
 
 use crate::param::{NoParams, ParamSpec, Parameters};
-use crate::{Attrs, OpParams, ReferenceFn, Sample, is_annotation_key};
+use crate::{Attrs, Gradient, OpParams, ReferenceFn, Sample, is_annotation_key};
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
 
@@ -120,6 +120,17 @@ pub struct OpDef {
     pub init_hints: &'static [(&'static str, &'static str)],
     /// Inputs whose content the kernel never reads at inference (labels of loss heads).
     pub ignored_at_inference: &'static [usize],
+    /// Inputs of which only shape and dtype count (the data of a sum's gradient): they need not be kept for this call.
+    pub ignored_inputs: &'static [usize],
+    /// Inputs that a call rewrites (moving statistics in training, weights of an optimizer's update). The kernel gets
+    /// each as one more output at the end, in this order, row-major and sharing the input's memory.
+    pub rewrites: fn(&OpParams, is_train: bool) -> &'static [usize],
+    /// Whether a call draws random numbers.
+    pub is_random: fn(&OpParams, is_train: bool) -> bool,
+    /// How it is differentiated.
+    pub gradient: Gradient,
+    /// Operators that only gradients call (`_backward_Convolution`), declared beside this one.
+    pub companions: fn() -> Vec<OpDef>,
     /// How closely kernels agree with the reference.
     pub accuracy: Accuracy,
     /// The slow, obviously right kernel; `None` for an operator that is listed but not built.
@@ -176,6 +187,11 @@ impl OpDef {
             view: |_, _| View::No,
             init_hints: &[],
             ignored_at_inference: &[],
+            ignored_inputs: &[],
+            rewrites: |_, _| &[],
+            is_random: |_, _| false,
+            gradient: Gradient::Undefined,
+            companions: Vec::new,
             accuracy: Accuracy::Exact,
             reference: None,
             samples: Vec::new,
@@ -247,6 +263,12 @@ impl OpDef {
             InputNames::Variable { key, .. } => Some(key),
             _ => None,
         }
+    }
+
+    /// Positions of inputs whose content a call in this mode never reads.
+    pub fn unread_inputs(&self, is_train: bool) -> impl Iterator<Item = usize> + '_ {
+        let at_inference: &[usize] = if is_train { &[] } else { self.ignored_at_inference };
+        self.ignored_inputs.iter().chain(at_inference).copied()
     }
 
     /// Whether a kernel exists at all.

@@ -9,18 +9,28 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct OpSet {
     ops: Arc<IndexMap<&'static str, Arc<OpDef>>>,
+    companions: Arc<IndexMap<&'static str, Arc<OpDef>>>,
     aliases: Arc<IndexMap<&'static str, &'static str>>,
 }
 
 impl OpSet {
-    /// A set of these operators.
+    /// A set of these operators and of their companions.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`] when two of them share a name or alias.
     pub fn new(ops: impl IntoIterator<Item = OpDef>) -> Result<Self> {
+        let twice = |op: &OpDef| Error::invalid("operator name", op.name, "one operator per name");
         let mut by_name = IndexMap::new();
+        let mut companions = IndexMap::new();
         let mut aliases = IndexMap::new();
         for op in ops {
+            let mut beside = (op.companions)();
+            while let Some(companion) = beside.pop() {
+                beside.extend((companion.companions)());
+                if let Some(old) = companions.insert(companion.name, Arc::new(companion)) {
+                    return Err(twice(&old));
+                }
+            }
             let op = Arc::new(op);
             for alias in op.aliases {
                 if aliases.insert(*alias, op.name).is_some() {
@@ -28,16 +38,19 @@ impl OpSet {
                 }
             }
             if let Some(old) = by_name.insert(op.name, op) {
-                return Err(Error::invalid("operator name", old.name, "one operator per name"));
+                return Err(twice(&old));
             }
+        }
+        if let Some(both) = companions.values().find(|op| by_name.contains_key(op.name)) {
+            return Err(twice(both));
         }
         if let Some(both) = aliases.keys().find(|a| by_name.contains_key(*a)) {
             return Err(Error::invalid("operator alias", both, "a word that is no operator's name"));
         }
-        Ok(Self { ops: Arc::new(by_name), aliases: Arc::new(aliases) })
+        Ok(Self { ops: Arc::new(by_name), companions: Arc::new(companions), aliases: Arc::new(aliases) })
     }
 
-    /// The operator called `name`, by canonical name or alias.
+    /// The operator called `name`, by canonical name or alias, companions included.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownOperator`] with the nearest names.
@@ -60,15 +73,21 @@ impl OpSet {
 
     /// As [`Self::get`], without the search for nearest names.
     pub fn find(&self, name: &str) -> Option<&Arc<OpDef>> {
-        self.ops.get(name).or_else(|| self.ops.get(*self.aliases.get(name)?))
+        let listed = self.ops.get(name).or_else(|| self.companions.get(name));
+        listed.or_else(|| self.ops.get(*self.aliases.get(name)?))
     }
 
-    /// Every operator, in the order given.
+    /// Operators that only gradients call.
+    pub fn companions(&self) -> impl Iterator<Item = &Arc<OpDef>> {
+        self.companions.values()
+    }
+
+    /// Every operator but companions, in the order given.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<OpDef>> {
         self.ops.values()
     }
 
-    /// Number of operators.
+    /// Number of operators, companions not counted.
     pub fn len(&self) -> usize {
         self.ops.len()
     }

@@ -1,6 +1,6 @@
 //! The backend that every operator has: its slow, obviously right reference kernel.
 
-use crate::{Backend, Kernel, KernelArgs, OpCall, OpParams, PlannedKernel, Support, TensorDesc};
+use crate::{Backend, Kernel, KernelArgs, OpCall, OpParams, PlannedKernel, RandomCall, Support, TensorDesc};
 use mxrs_types::{Error, Layout, Result, WriteReq};
 use std::sync::Arc;
 
@@ -22,9 +22,19 @@ pub struct RefOutput<'a> {
     pub bytes: &'a mut [u8],
 }
 
-/// A reference kernel: parameters, inputs (auxiliary states included), outputs (hidden ones included), training flag.
-/// It always overwrites; requests are handled around it.
-pub type ReferenceFn = fn(&OpParams, &[RefInput<'_>], &mut [RefOutput<'_>], bool) -> Result<()>;
+/// What a run is for, and its random numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunMode {
+    /// Training, or inference.
+    pub is_train: bool,
+    /// Random numbers of the call, when the operator draws some.
+    pub random: Option<RandomCall>,
+}
+
+/// A reference kernel: parameters, inputs (auxiliary states included), outputs (hidden ones and rewritten inputs
+/// included), mode. It always overwrites, inputs that share an output's memory being copied before; requests are
+/// handled around it.
+pub type ReferenceFn = fn(&OpParams, &[RefInput<'_>], &mut [RefOutput<'_>], RunMode) -> Result<()>;
 
 /// Runs reference kernels.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,7 +108,8 @@ impl Kernel for ReferenceKernel {
                 },
             })
             .collect();
-        (self.function)(&self.params, &inputs, &mut outputs, self.is_train)?;
+        let mode = RunMode { is_train: self.is_train, random: args.random };
+        (self.function)(&self.params, &inputs, &mut outputs, mode)?;
         drop(outputs);
         for (((raw, side), req), desc) in args.outputs.iter().zip(&side).zip(args.reqs).zip(&self.outputs) {
             if *req == WriteReq::Add {

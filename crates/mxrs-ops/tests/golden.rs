@@ -127,6 +127,7 @@ fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64
         .iter()
         .zip(&out_types)
         .map(|(s, t)| TensorDesc::dense(s.known().expect("a known shape"), t.expect("a known type")))
+        .chain((op.rewrites)(&params, case.is_train).iter().map(|i| inputs[*i].clone()))
         .collect();
     let call = OpCall {
         op,
@@ -149,6 +150,7 @@ fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64
         reqs: &vec![WriteReq::Write; raw_outputs.len()],
         scratch: RawTensor::from_slice(&[]),
         team: &Team::serial(),
+        random: None,
     })?;
     let n_visible = op.n_visible.get(&params);
     Ok(outputs.into_iter().zip(results).take(n_visible).map(|(d, b)| (d.clone(), b.to_f64(d.dtype))).collect())

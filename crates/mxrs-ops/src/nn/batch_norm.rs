@@ -4,8 +4,10 @@
 //! data [N, C, …], gamma, beta, moving_mean and moving_var `[C]`; the last two are auxiliary states. At inference (and
 //! with `use_global_stats`) mean and var are the moving ones; in training those of the batch, with the biased variance.
 //! Outputs: out, shaped like data; mean `[C]`; inverse standard deviation `[C]` under the name `var`. The last two are
-//! hidden unless `output_mean_var`. With `fix_gamma`, gamma counts as 1. Updating the moving statistics is not the
-//! reference kernel's business: it never writes its inputs.
+//! hidden unless `output_mean_var`. With `fix_gamma`, gamma counts as 1.
+//!
+//! In training a call rewrites the moving statistics, `moving = momentum · moving + (1 - momentum) · batch`, unless
+//! `use_global_stats`; and, with `fix_gamma`, gamma to ones.
 //!
 //! MXNet: `BatchNorm`, also `_npx_batch_norm`. Dtypes: data f32 f64 f16 bf16; statistics and parameters are f32 beside
 //! f16 and bf16 data.
@@ -14,7 +16,9 @@ use crate::dtypes::FLOATS;
 use crate::indexing::around_axis;
 use crate::inference::{learn, learn_dim, learn_dtype, resolve_axis, unify};
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, Sample, op_params};
+use mxrs_op::{
+    Accuracy, Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
@@ -41,6 +45,23 @@ op_params! {
     }
 }
 
+impl BatchNormParams {
+    /// Whether a call uses the statistics of its batch.
+    pub fn uses_batch(&self, is_train: bool) -> bool {
+        is_train && !self.use_global_stats
+    }
+
+    /// Positions of the inputs a call rewrites.
+    fn rewrites(&self, is_train: bool) -> &'static [usize] {
+        match (is_train && self.fix_gamma, self.uses_batch(is_train)) {
+            (true, true) => &[1, 3, 4],
+            (true, false) => &[1],
+            (false, true) => &[3, 4],
+            (false, false) => &[],
+        }
+    }
+}
+
 /// Names of the inputs, the moving statistics last.
 const INPUTS: &[&str] = &["data", "gamma", "beta", "moving_mean", "moving_var"];
 
@@ -58,6 +79,7 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: FLOATS,
         inplace: &[(0, 0)],
+        rewrites: |params, is_train| params.get::<BatchNormParams>().rewrites(is_train),
         init_hints: &[("moving_mean", r#"["zero", {}]"#), ("moving_var", r#"["one", {}]"#)],
         accuracy: Accuracy::Reduction,
         reference: Some(normalise),
@@ -96,7 +118,7 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     outputs[1..].iter_mut().try_for_each(|dtype| learn_dtype(dtype, statistics, "mean"))
 }
 
-fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], is_train: bool) -> Result<()> {
+fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
     let params = params.get::<BatchNormParams>();
     let shape = &inputs[0].desc.shape;
     let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
@@ -104,7 +126,7 @@ fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     let [x, gamma, beta, mut mean, mut var] = [0, 1, 2, 3, 4].map(|i| numeric::read(&inputs[i]));
     // Flat positions of the elements of channel `c`.
     let elements = |c: usize| (0..outer).flat_map(move |o| (0..inner).map(move |i| (o * channels + c) * inner + i));
-    if is_train && !params.use_global_stats {
+    if params.uses_batch(mode.is_train) {
         let count = (outer * inner) as f64;
         for c in 0..channels {
             mean[c] = elements(c).map(|i| x[i]).sum::<f64>() / count;
@@ -122,6 +144,20 @@ fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     numeric::write(&mut outputs[0], &y);
     numeric::write(&mut outputs[1], &mean);
     numeric::write(&mut outputs[2], &inverse_deviation);
+    let momentum = f64::from(params.momentum);
+    for (input, output) in params.rewrites(mode.is_train).iter().zip(&mut outputs[3..]) {
+        let batch = match input {
+            3 => &mean,
+            4 => &var,
+            _ => {
+                numeric::write(output, &vec![1.0; channels]);
+                continue;
+            }
+        };
+        let old = numeric::read(&inputs[*input]);
+        let moved: Vec<f64> = old.iter().zip(batch).map(|(o, b)| momentum * o + (1.0 - momentum) * b).collect();
+        numeric::write(output, &moved);
+    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim, unify_
 use crate::numeric;
 use crate::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
 use mxrs_op::param::{Choice, ShapeAttr};
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_enum, op_params};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_enum! {
@@ -153,7 +153,7 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
 }
 
-fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: bool) -> Result<()> {
+fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<ConvolutionParams>();
     let window = params.window()?;
     let is_last = params.is_channels_last();

@@ -1,15 +1,17 @@
-//! Dropout: at inference `out = data`, a view. Srivastava et al. 2014.
+//! Dropout: at inference `out = data`, a view; in training `out = data · mask`. Srivastava et al. 2014.
 //!
-//! The hidden second output is the mask, shaped like data with 1 on the shared `axes`; at inference it is all ones.
-//! Training with `p` above 0, and `mode` always, draw random masks, which this version does not build.
+//! The hidden second output is the mask, shaped like data with 1 on the shared `axes`: each element is `1 / (1 - p)`
+//! with probability `1 - p`, else 0, drawn anew by every call; at inference it is all ones. Element `i` of the mask is
+//! kept when uniform number `i` of the call is below `1 - p`.
 //!
 //! MXNet: `Dropout`, also `_npx_dropout`. Dtypes: f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
+use crate::indexing::{flat, for_each_index};
 use crate::inference::{bad_attribute, learn, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, OpParams, OutputCount, RefInput, RefOutput, Sample, View, op_enum, op_params};
+use mxrs_op::{OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, View, op_enum, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_enum! {
@@ -52,6 +54,7 @@ pub fn define() -> OpDef {
             true => View::No,
             false => View::Identity,
         },
+        is_random: |params, is_train| params.get::<DropoutParams>().drops(is_train),
         reference: Some(keep),
         samples,
         ..OpDef::new("Dropout").params::<DropoutParams>()
@@ -73,16 +76,31 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     learn(mask, &PartialShape::new(dims), "mask")
 }
 
-fn keep(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], is_train: bool) -> Result<()> {
-    if params.get::<DropoutParams>().drops(is_train) {
-        return Err(Error::not_built(
-            "Dropout in training",
-            "this version has no random masks; run at inference, set p to 0, or use mode training",
-        ));
+fn keep(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
+    let params = params.get::<DropoutParams>();
+    let mask_shape = outputs[1].desc.shape.clone();
+    if !params.drops(mode.is_train) {
+        numeric::copy_bytes(inputs, outputs);
+        numeric::write(&mut outputs[1], &vec![1.0; mask_shape.n_elements()]);
+        return Ok(());
     }
-    numeric::copy_bytes(inputs, outputs);
-    let n = outputs[1].desc.shape.n_elements();
-    numeric::write(&mut outputs[1], &vec![1.0; n]);
+    let random =
+        mode.random.ok_or_else(|| Error::invalid("random numbers of Dropout", "none", "a seed and a number"))?;
+    let keep = 1.0 - params.p;
+    let scale = 1.0 / f64::from(keep);
+    let mask: Vec<f64> =
+        (0..mask_shape.n_elements() as u64).map(|i| if random.uniform(i) < keep { scale } else { 0.0 }).collect();
+    numeric::write(&mut outputs[1], &mask);
+    // Rounded to the type as whoever reads the mask later sees it.
+    let mask: Vec<f64> = mask.into_iter().map(|m| numeric::rounded_to(inputs[0].desc.dtype, m)).collect();
+    let data = numeric::read(&inputs[0]);
+    let mut values = Vec::with_capacity(data.len());
+    for_each_index(&inputs[0].desc.shape, |index| {
+        let at: Vec<usize> =
+            index.iter().zip(mask_shape.iter()).map(|(i, size)| if *size == 1 { 0 } else { *i }).collect();
+        values.push(data[values.len()] * mask[flat(&mask_shape, &at)]);
+    });
+    numeric::write(&mut outputs[0], &values);
     Ok(())
 }
 
@@ -92,6 +110,9 @@ fn samples() -> Vec<Sample> {
         Sample::new("default", none, &[&[3, 5]]),
         Sample::new("shared_mask", [("axes", "(2, 3)"), ("p", "0.2")], &[&[2, 3, 4, 5]]),
         Sample { is_train: true, ..Sample::new("training_without_p", [("p", "0")], &[&[4]]) },
+        Sample { is_train: true, ..Sample::new("training", [("p", "0.3")], &[&[4, 50]]) },
+        Sample { is_train: true, ..Sample::new("training_shared", [("axes", "(2, 3)")], &[&[4, 5, 3, 2]]) },
+        Sample::new("always", [("mode", "always")], &[&[7, 5]]),
         Sample::new("one", none, &[&[1]]),
         Sample::new("empty", none, &[&[0, 3]]),
     ]

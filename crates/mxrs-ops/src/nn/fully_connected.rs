@@ -9,7 +9,7 @@
 use crate::dtypes::FLOATS;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_params};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_params! {
@@ -100,7 +100,7 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
 }
 
-fn multiply(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: bool) -> Result<()> {
+fn multiply(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
     let bias = inputs.get(2).map(numeric::read);

@@ -9,7 +9,7 @@ use crate::dtypes::FLOATS;
 use crate::indexing::around_axis;
 use crate::inference::{bad_attribute, require_ndim, unify_all};
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, Sample, op_params};
+use mxrs_op::{Accuracy, Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -50,7 +50,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     unify_all(inputs, outputs, "data")
 }
 
-fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: bool) -> Result<()> {
+fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<LrnParams>();
     let [alpha, beta, knorm] = [params.alpha, params.beta, params.knorm].map(f64::from);
     let reach = params.nsize as usize / 2;

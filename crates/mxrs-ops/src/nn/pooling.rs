@@ -18,7 +18,7 @@ use crate::inference::{OP, bad_attribute, learn_dim, require_ndim, unify};
 use crate::numeric;
 use crate::window::{PerAxis, SpatialView, Window, channel_axis, in_three, spatial_axis};
 use mxrs_op::param::{Choice, ShapeAttr};
-use mxrs_op::{Accuracy, Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, Sample, op_enum, op_params};
+use mxrs_op::{Accuracy, Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_enum, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_enum! {
@@ -199,7 +199,7 @@ fn cut(window: &Window, axis: usize, o: usize, size: usize) -> Cut {
     Cut { begin: inside(first), end: inside(end).max(inside(first)), padded_len: end.saturating_sub(first) }
 }
 
-fn pool(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: bool) -> Result<()> {
+fn pool(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<PoolingParams>();
     let is_last = params.is_channels_last();
     let shape = &inputs[0].desc.shape;

@@ -9,7 +9,7 @@ use crate::dtypes::{FLOATS, FloatWord, dtype_of};
 use crate::indexing::around_axis;
 use crate::inference::{OP, learn, learn_dtype, resolve_axis, unify};
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_params};
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_params! {
@@ -81,7 +81,7 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
     }
 }
 
-fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: bool) -> Result<()> {
+fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<SoftmaxParams>();
     let shape = &inputs[0].desc.shape;
     let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;

@@ -11,7 +11,7 @@ use crate::dtypes::FLOATS;
 use crate::indexing::around_axis;
 use crate::inference::{OP, learn, product, unify, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_enum, op_params};
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_enum! {
@@ -98,7 +98,7 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     unify_dtypes(inputs.iter_mut().chain(outputs), "label")
 }
 
-fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: bool) -> Result<()> {
+fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<SoftmaxOutputParams>();
     let shape = &inputs[0].desc.shape;
     let (outer, size, inner) = if params.multi_output {

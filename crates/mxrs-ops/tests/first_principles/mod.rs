@@ -121,7 +121,7 @@ fn sixty_four_bit_integers_stay_exact() {
         let mut output = AlignedBuffer::zeroed(8);
         let inputs = [mxrs_op::RefInput { desc: &desc, bytes: input.bytes() }];
         let mut outputs = [mxrs_op::RefOutput { desc: &desc, bytes: output.bytes_mut() }];
-        function(&params, &inputs, &mut outputs, false).expect("a result");
+        function(&params, &inputs, &mut outputs, mxrs_op::RunMode::default()).expect("a result");
         assert_eq!(output.bytes(), expected.to_le_bytes(), "{name}");
     }
 }

@@ -3,7 +3,8 @@
 use super::Case;
 use crate::{AlignedBuffer, Seeded, fill_input};
 use mxrs_op::{
-    Backend, KernelArgs, OpCall, OpDef, OpParams, RawTensor, ReferenceBackend, Sample, SampleInput, TensorDesc,
+    Backend, KernelArgs, OpCall, OpDef, OpParams, RandomCall, RawTensor, ReferenceBackend, Sample, SampleInput,
+    TensorDesc,
 };
 use mxrs_sync::Team;
 use mxrs_types::{DType, Error, PartialShape, Result, WriteReq};
@@ -16,8 +17,10 @@ pub struct Prepared {
     pub params: OpParams,
     /// Row-major descriptions of the inputs.
     pub inputs: Vec<TensorDesc>,
-    /// Row-major descriptions of all outputs.
+    /// Row-major descriptions of all outputs, rewritten inputs behind them.
     pub outputs: Vec<TensorDesc>,
+    /// Inputs that the call rewrites.
+    pub rewrites: &'static [usize],
     /// Outputs a user sees; hidden ones after these are not compared.
     pub n_visible: usize,
     /// Content of the inputs.
@@ -29,6 +32,9 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// The random numbers every backend gets.
+    pub const RANDOM: RandomCall = RandomCall { seed: 1, number: 2 };
+
     /// Prepares one sample with one dtype.
     ///
     /// # Errors
@@ -39,7 +45,9 @@ impl Prepared {
         if n_inputs != sample.inputs.len() {
             return Err(Error::invalid("inputs of the sample", sample.inputs.len(), n_inputs.to_string()));
         }
-        let (inputs, outputs) = infer(op, &params, &sample.inputs, dtype)?;
+        let (inputs, mut outputs) = infer(op, &params, &sample.inputs, dtype)?;
+        let rewrites = (op.rewrites)(&params, sample.is_train);
+        outputs.extend(rewrites.iter().map(|i| inputs[*i].clone()));
         let mut seed = Seeded::from_text(sample.name);
         let data: Vec<AlignedBuffer> =
             sample.inputs.iter().zip(&inputs).map(|(i, d)| fill_input(i, d.dtype, &mut seed)).collect();
@@ -50,6 +58,7 @@ impl Prepared {
             params,
             inputs,
             outputs,
+            rewrites,
             n_visible,
             data,
             expected: Vec::new(),
@@ -57,6 +66,12 @@ impl Prepared {
         };
         prepared.expected = prepared.run_reference(op)?;
         Ok(prepared)
+    }
+
+    /// Outputs whose numbers are compared: those a user sees, and rewritten inputs.
+    pub fn compared(&self) -> impl Iterator<Item = usize> {
+        let n = self.outputs.len();
+        (0..self.n_visible).chain(n - self.rewrites.len()..n)
     }
 
     /// The call, with these inputs declared constant.
@@ -84,6 +99,7 @@ impl Prepared {
             reqs: &vec![WriteReq::Write; raw.len()],
             scratch: RawTensor::from_slice(&[]),
             team: &Team::serial(),
+            random: Some(Self::RANDOM),
         })?;
         Ok(outputs)
     }

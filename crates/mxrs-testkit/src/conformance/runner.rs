@@ -79,7 +79,8 @@ impl<'a> Runner<'a> {
         let written = self.check_write(team)?;
         let serial =
             self.run(WriteReq::Write, self.poisoned(), &Team::serial()).map_err(|e| format!("1 thread: {e}"))?;
-        for (i, (one, many)) in serial.iter().zip(&written).take(self.prepared.n_visible).enumerate() {
+        for i in self.prepared.compared() {
+            let (one, many) = (&serial[i], &written[i]);
             if !bits_agree(one.bytes(), many.bytes(), self.prepared.outputs[i].dtype) {
                 return Err(format!("output {i} differs between 1 and {} threads", team.size()));
             }
@@ -89,16 +90,31 @@ impl<'a> Runner<'a> {
         self.check_inplace(team)
     }
 
+    /// Outputs nobody has written; rewritten inputs are as they come.
     fn poisoned(&self) -> Vec<AlignedBuffer> {
-        (0..self.prepared.outputs.len()).map(|i| AlignedBuffer::poisoned(self.output_desc(i).size_bytes())).collect()
+        let n_plain = self.n_plain();
+        let content = |i: usize| match i.checked_sub(n_plain) {
+            Some(k) => self.inputs[self.prepared.rewrites[k]].clone(),
+            None => AlignedBuffer::poisoned(self.output_desc(i).size_bytes()),
+        };
+        (0..self.prepared.outputs.len()).map(content).collect()
+    }
+
+    /// Outputs that are no rewritten inputs.
+    fn n_plain(&self) -> usize {
+        self.prepared.outputs.len() - self.prepared.rewrites.len()
     }
 
     /// Runs with one request for the visible outputs; hidden ones are written.
     fn run(&self, req: WriteReq, mut outputs: Vec<AlignedBuffer>, team: &Team) -> Result<Vec<AlignedBuffer>, String> {
         let inputs: Vec<RawTensor<'_>> = self.inputs.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
-        let reqs: Vec<WriteReq> = (0..outputs.len())
-            .map(|i| if i < self.prepared.n_visible || req == WriteReq::Null { req } else { WriteReq::Write })
-            .collect();
+        let of = |i: usize| match req {
+            WriteReq::Null => req,
+            _ if i < self.prepared.n_visible => req,
+            _ if i < self.n_plain() => WriteReq::Write,
+            _ => WriteReq::Inplace,
+        };
+        let reqs: Vec<WriteReq> = (0..outputs.len()).map(of).collect();
         let raw: Vec<RawTensor<'_>> = outputs.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
         self.launch(&inputs, &raw, &reqs, team)?;
         for (i, output) in outputs.iter().enumerate() {
@@ -117,7 +133,18 @@ impl<'a> Runner<'a> {
         team: &Team,
     ) -> Result<(), String> {
         let mut scratch = AlignedBuffer::poisoned(self.planned.scratch_bytes);
-        let args = KernelArgs { inputs, outputs, reqs, scratch: RawTensor::from_mut_slice(scratch.bytes_mut()), team };
+        let mut inputs = inputs.to_vec();
+        for (input, output) in self.prepared.rewrites.iter().zip(&outputs[self.n_plain()..]) {
+            inputs[*input] = *output;
+        }
+        let args = KernelArgs {
+            inputs: &inputs,
+            outputs,
+            reqs,
+            scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+            team,
+            random: Some(Prepared::RANDOM),
+        };
         self.planned.kernel.run(&args).map_err(|e| format!("run: {e}"))?;
         if !scratch.guard_is_intact() {
             return Err(format!("wrote behind its {} bytes of scratch", self.planned.scratch_bytes));
@@ -127,7 +154,7 @@ impl<'a> Runner<'a> {
 
     fn check_write(&self, team: &Team) -> Result<Vec<AlignedBuffer>, String> {
         let outputs = self.run(WriteReq::Write, self.poisoned(), team)?;
-        for i in 0..self.prepared.n_visible {
+        for i in self.prepared.compared() {
             self.compare_output(i, &outputs[i], None, team)?;
         }
         for (i, (input, desc)) in self.inputs.iter().zip(&self.prepared.inputs).enumerate() {
@@ -167,7 +194,7 @@ impl<'a> Runner<'a> {
 
     fn check_null(&self, team: &Team) -> Result<(), String> {
         let outputs = self.run(WriteReq::Null, self.poisoned(), team).map_err(|e| format!("request null: {e}"))?;
-        match outputs.iter().position(|o| o.bytes().iter().any(|b| *b != 0xFF)) {
+        match outputs[..self.n_plain()].iter().position(|o| o.bytes().iter().any(|b| *b != 0xFF)) {
             Some(i) => Err(format!("request null: output {i} was written")),
             None => Ok(()),
         }
@@ -215,6 +242,7 @@ impl<'a> Runner<'a> {
             inputs[input] = raw[output];
             let mut reqs = vec![WriteReq::Write; raw.len()];
             reqs[output] = WriteReq::Inplace;
+            reqs[self.n_plain()..].fill(WriteReq::Inplace);
             self.launch(&inputs, &raw, &reqs, team).map_err(|e| format!("in place of input {input}: {e}"))?;
             self.compare_output(output, &outputs[output], None, team)
                 .map_err(|e| format!("in place of input {input}: {e}"))?;
@@ -265,6 +293,7 @@ fn reorder(
             reqs: &[WriteReq::Write],
             scratch: RawTensor::from_slice(&[]),
             team,
+            random: None,
         })
         .map_err(|e| format!("reorder {from} to {to}: {e}"))?;
     if copy.guard_is_intact() { Ok(copy) } else { Err(format!("reorder {from} to {to}: wrote behind the end")) }
