@@ -284,7 +284,7 @@ fn g9_products_of_products() {
             let op = ops.get(&format!("_backward_{layer}_{part}")).expect("a companion");
             let report = gradient::check(&ops, op, &Options::default());
             report.assert_ok();
-            assert!(report.n_compared() > 100, "{report}");
+            assert!(report.n_compared() > 50, "{report}");
         }
         let op = ops.get(&format!("_backward_backward_{layer}_bias")).expect("a companion");
         gradient::check(&ops, op, &Options::default()).assert_ok();
