@@ -41,6 +41,6 @@ pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanS
 pub use node::Node;
 pub use passes::{
     GradientGraph, GradientRequest, HeadGrads, Inferred, Unreachable, constant_nodes, eliminate_common, gradient,
-    infer_dtypes, infer_shapes,
+    infer_dtypes, infer_shapes, place,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

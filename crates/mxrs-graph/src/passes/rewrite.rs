@@ -19,6 +19,8 @@ pub(super) struct Rewritten {
     pub graph: Graph,
     /// By old id; `None` for nodes that are gone.
     pub new_ids: Vec<Option<NodeId>>,
+    /// Where each node added to [`Rewrite::out`] is, in the order they were added.
+    pub of_added: Vec<Option<NodeId>>,
     pub n_forward_nodes: usize,
 }
 
@@ -72,17 +74,17 @@ impl<'g> Rewrite<'g> {
     pub fn finish(mut self, heads: Vec<Entry>) -> Result<Rewritten> {
         debug_assert_eq!(heads.len(), self.old.heads().len());
         self.out.set_heads(heads);
-        let (graph, final_ids) = self.out.build_in_order()?;
-        let new_ids = self.new_ids.into_iter().map(|id| id.and_then(|id| final_ids[id.index()])).collect();
-        let n_forward_nodes = final_ids[..self.n_forward].iter().flatten().count();
-        Ok(Rewritten { graph, new_ids, n_forward_nodes })
+        let (graph, of_added) = self.out.build_in_order()?;
+        let new_ids = self.new_ids.into_iter().map(|id| id.and_then(|id| of_added[id.index()])).collect();
+        let n_forward_nodes = of_added[..self.n_forward].iter().flatten().count();
+        Ok(Rewritten { graph, new_ids, of_added, n_forward_nodes })
     }
 }
 
 impl GradientGraph {
     /// This gradient graph after a rewrite of its graph that kept the heads.
     pub(super) fn after(&self, rewritten: Rewritten) -> Result<Self> {
-        let Rewritten { graph, new_ids, n_forward_nodes } = rewritten;
+        let Rewritten { graph, new_ids, n_forward_nodes, .. } = rewritten;
         let moved = |e: &Entry| match new_ids[e.node.index()] {
             Some(node) => Ok(Entry { node, ..*e }),
             None => Err(Error::invalid(
