@@ -40,6 +40,7 @@ pub use ids::{Entry, EntryId, NodeId};
 pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 pub use node::Node;
 pub use passes::{
-    GradientGraph, GradientRequest, HeadGrads, Inferred, Unreachable, gradient, infer_dtypes, infer_shapes,
+    GradientGraph, GradientRequest, HeadGrads, Inferred, Unreachable, constant_nodes, eliminate_common, gradient,
+    infer_dtypes, infer_shapes, place,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};
