@@ -30,7 +30,7 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         "Convolution" => convolution::check(call).map(|()| convolution::prepare as Prepare),
         "FullyConnected" => inner_product::check(call).map(|()| inner_product::prepare as Prepare),
         "Pooling" => pooling::check(call).map(|()| pooling::prepare as Prepare),
-        "BatchNorm" => batch_norm::check(call).map(|()| batch_norm::prepare as Prepare),
+        "BatchNorm" => batch_norm::check(call),
         "LRN" => lrn::check(call).map(|()| lrn::prepare as Prepare),
         "Activation" | "relu" | "sigmoid" | "tanh" => eltwise::check(call),
         "softmax" | "SoftmaxOutput" => softmax::check(call).map(|()| softmax::prepare as Prepare),

@@ -2,12 +2,12 @@
 //!
 //! Elementwise and zero-preserving, so padding stays zero and the arrangement does not matter.
 
-use crate::accumulate;
+use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
-use mxrs_types::{DType, Result, WriteReq};
+use mxrs_types::{DType, Result};
 use std::sync::Arc;
 
 /// Elements below which one thread is faster than waking others.
@@ -51,10 +51,8 @@ impl Kernel for Relu {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        if args.reqs[0] == WriteReq::Null {
-            return Ok(());
-        }
-        accumulate::run(args, self.dtype, |args| {
+        let written = Written { output: 0, dtype: self.dtype, n_bytes: self.n_elements * self.dtype.size_of() };
+        accumulate::run(args, &[written], |args| {
             match self.dtype {
                 DType::F32 => run_typed::<f32>(args, self.n_elements, |x| if x < 0.0 { 0.0 } else { x }),
                 DType::F16 => run_typed::<f16>(args, self.n_elements, |x| if x < f16::ZERO { f16::ZERO } else { x }),

@@ -1,5 +1,8 @@
-//! BatchNorm at inference: scale and shift per channel from the running statistics, in any layout.
+//! BatchNorm in any layout. At inference, here: scale and shift per channel from the running statistics.
 
+pub mod training;
+
+use super::Prepare;
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::{MemDesc, dims};
@@ -10,19 +13,17 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// Whether the call fits.
-pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+/// Who prepares the call.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     let p = call.params.get::<BatchNormParams>();
     if p.axis != 1 || call.inputs[0].shape.ndim() < 2 {
         return Err(format!("axis {} of data of shape {}", p.axis, call.inputs[0].shape));
     }
-    if p.output_mean_var {
-        return Err("output_mean_var".into());
-    }
     if call.inputs[1..].iter().any(|t| t.dtype != DType::F32) {
         return Err("statistics that are not float32".into());
     }
-    Ok(())
+    // Without training nobody reads the statistics unless they are visible.
+    if call.is_train || p.output_mean_var { Ok(training::prepare) } else { Ok(prepare) }
 }
 
 /// Builds the primitive.
