@@ -20,7 +20,8 @@ fn agrees_with_the_reference_on_every_sample() {
         let team = team(threads);
         let backend =
             OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
-        for op in mxrs_ops::catalogue().iter() {
+        let ops = mxrs_ops::catalogue();
+        for op in ops.iter().chain(ops.companions()) {
             let report = conformance::run(&*backend, op, &team);
             n_compared += report.n_compared();
             problems.extend(report.failed.iter().map(|(case, what)| format!("{threads} threads: {case}: {what}")));
