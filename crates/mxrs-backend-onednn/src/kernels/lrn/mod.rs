@@ -1,5 +1,7 @@
 //! LRN across channels.
 
+pub mod backward;
+
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::MemDesc;
