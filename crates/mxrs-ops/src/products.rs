@@ -246,7 +246,8 @@ fn sum_to_bias<P: Product>(
     let shape = &inputs[0].desc.shape;
     let (outer, size, inner) = around_axis(shape, P::bias_axis(params.get::<P::Params>(), shape.ndim()));
     let g = numeric::read(&inputs[0]);
-    let sum = |c: usize| (0..outer).flat_map(|o| (0..inner).map(move |i| (o * size + c) * inner + i)).map(|i| g[i]).sum();
+    let sum =
+        |c: usize| (0..outer).flat_map(|o| (0..inner).map(move |i| (o * size + c) * inner + i)).map(|i| g[i]).sum();
     let sums: Vec<f64> = (0..size).map(sum).collect();
     numeric::write(&mut outputs[0], &sums);
     Ok(())

@@ -15,8 +15,8 @@ mod backward;
 use crate::dtypes::FLOATS;
 use crate::indexing::{around_axis, for_each_index};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim, unify_dtypes};
-use crate::{numeric, products};
 use crate::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
+use crate::{numeric, products};
 use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{
     Accuracy, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params,
