@@ -1,5 +1,6 @@
 //! One file per primitive kind. Each has `check`, which says whether the call fits, and `prepare`, which builds it.
 
+pub mod activation_grad;
 pub mod batch_norm;
 pub mod binary;
 pub mod channel_sum;
@@ -13,6 +14,7 @@ pub mod pooling;
 pub mod relu;
 pub mod reorder;
 pub mod softmax;
+pub mod sum;
 
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -51,7 +53,14 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         "LRN" => lrn::check(call).map(|()| lrn::prepare as Prepare),
         "Activation" | "relu" | "sigmoid" | "tanh" => eltwise::check(call),
         "softmax" | "SoftmaxOutput" => softmax::check(call).map(|()| softmax::prepare as Prepare),
-        "elemwise_add" | "elemwise_sub" | "elemwise_mul" | "elemwise_div" => Ok(binary::prepare),
+        "_backward_Pooling" | "_backward_Pooling_average" => {
+            pooling::backward::check(call).map(|()| pooling::backward::prepare as Prepare)
+        }
+        "_backward_LRN" => lrn::backward::check(call).map(|()| lrn::backward::prepare as Prepare),
+        "_backward_Activation" => Ok(activation_grad::prepare),
+        "_backward_softmax" => softmax::check(call).map(|()| softmax::backward::prepare as Prepare),
+        "add_n" => Ok(sum::prepare),
+        "_grad_add" | "elemwise_add" | "elemwise_sub" | "elemwise_mul" | "elemwise_div" => Ok(binary::prepare),
         "Concat" => concat::check(call).map(|()| concat::prepare as Prepare),
         "Cast" => reorder::check_cast(call).map(|()| reorder::prepare_cast as Prepare),
         name => Err(format!("no oneDNN kernel for {name}")),

@@ -23,7 +23,13 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     check_window(call.params.get::<PoolingParams>(), &data.shape, &ograd.shape)
 }
 
-fn backward(library: &Library, problem: &Problem, data: &MemDesc, ograd: &MemDesc, hint: &PrimDesc) -> Result<PrimDesc> {
+fn backward(
+    library: &Library,
+    problem: &Problem,
+    data: &MemDesc,
+    ograd: &MemDesc,
+    hint: &PrimDesc,
+) -> Result<PrimDesc> {
     library.prim_desc(|out| {
         // SAFETY: every descriptor and array outlives the call.
         unsafe {

@@ -85,7 +85,13 @@ impl Problem {
         Self { algorithm, dilation: Dims::from_elem(0, window.kernel.len()), window }
     }
 
-    fn forward(&self, library: &Library, kind: sys::dnnl_prop_kind_t, src: &MemDesc, dst: &MemDesc) -> Result<PrimDesc> {
+    fn forward(
+        &self,
+        library: &Library,
+        kind: sys::dnnl_prop_kind_t,
+        src: &MemDesc,
+        dst: &MemDesc,
+    ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
             // SAFETY: every descriptor and array outlives the call.
             unsafe {
