@@ -1,35 +1,103 @@
-//! The request to add: compute beside the output, then add.
+//! Requests other than to write: what is added is computed beside the output first, what nobody wants goes to memory
+//! that is dropped.
 //!
 //! Elements of layouts with padding are added too; padding is zero on both sides and stays so.
 
+use crate::objects::MemDesc;
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, RawTensor};
 use mxrs_types::{DType, Error, Result, WriteReq};
 
-/// Runs `kernel` with output 0 replaced by a temporary and adds the result to the real output, if that is the request;
-/// plainly otherwise.
+/// One output that a kernel writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its position in the call.
+    pub output: usize,
+    /// Element type.
+    pub dtype: DType,
+    /// Bytes in its layout.
+    pub n_bytes: usize,
+}
+
+impl Written {
+    /// An output with this arrangement.
+    ///
+    /// # Errors
+    /// What oneDNN reports.
+    pub fn of(output: usize, md: &MemDesc) -> Result<Self> {
+        Ok(Self { output, dtype: md.dtype()?, n_bytes: md.size_bytes() })
+    }
+
+    fn req(&self, args: &KernelArgs<'_>) -> WriteReq {
+        args.reqs.get(self.output).copied().unwrap_or(WriteReq::Write)
+    }
+}
+
+/// Memory beside an output, aligned as tensors are.
+struct Side {
+    words: Vec<u64>,
+    first: usize,
+    n_bytes: usize,
+}
+
+impl Side {
+    const WORDS_PER_LINE: usize = 8;
+
+    fn zeroed(n_bytes: usize) -> Self {
+        let words = vec![0u64; n_bytes.div_ceil(8) + Self::WORDS_PER_LINE];
+        let first = words.as_ptr().align_offset(64).min(Self::WORDS_PER_LINE) * 8;
+        Self { words, first, n_bytes }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[self.first..][..self.n_bytes]
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.words)[self.first..][..self.n_bytes]
+    }
+}
+
+/// Runs `kernel`, which overwrites the outputs in `written`, so that every request among them is met. Does not run it at
+/// all when no output of the call is wanted.
 ///
 /// # Errors
-/// What the kernel reports, or an integer output.
-pub fn run(args: &KernelArgs<'_>, dtype: DType, kernel: impl FnOnce(&KernelArgs<'_>) -> Result<()>) -> Result<()> {
-    if args.reqs.first() != Some(&WriteReq::Add) {
+/// What the kernel reports, or a sum into an integer output.
+pub fn run(
+    args: &KernelArgs<'_>,
+    written: &[Written],
+    kernel: impl FnOnce(&KernelArgs<'_>) -> Result<()>,
+) -> Result<()> {
+    if !args.reqs.is_empty() && args.reqs.iter().all(|req| *req == WriteReq::Null) {
+        return Ok(());
+    }
+    let is_direct = |w: &Written| matches!(w.req(args), WriteReq::Write | WriteReq::Inplace);
+    if written.iter().all(is_direct) {
         return kernel(args);
     }
-    let n_bytes = args.outputs[0].len_bytes();
-    let mut words = vec![0u64; n_bytes.div_ceil(8)];
-    let side: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut words)[..n_bytes];
+    let mut sides: Vec<(Written, Side)> =
+        written.iter().filter(|w| !is_direct(w)).map(|w| (*w, Side::zeroed(w.n_bytes))).collect();
     let mut outputs = args.outputs.to_vec();
-    outputs[0] = RawTensor::from_mut_slice(side);
     let mut reqs = args.reqs.to_vec();
-    reqs[0] = WriteReq::Write;
+    for (w, side) in &mut sides {
+        outputs[w.output] = RawTensor::from_mut_slice(side.bytes_mut());
+        reqs[w.output] = WriteReq::Write;
+    }
     kernel(&KernelArgs { outputs: &outputs, reqs: &reqs, ..*args })?;
-    // SAFETY: the output of the running call; the kernel was given another and is done.
-    let to = unsafe { args.outputs[0].bytes_mut() };
-    let from: &[u8] = &bytemuck::cast_slice(&words)[..n_bytes];
+    for (w, side) in sides.iter().filter(|(w, _)| w.req(args) == WriteReq::Add) {
+        // SAFETY: an output of the running call; the kernel was given another and is done.
+        let to = unsafe { args.outputs[w.output].bytes_mut() };
+        add(w.dtype, to, side.bytes())?;
+    }
+    Ok(())
+}
+
+/// Adds elements of this type to those of an output.
+fn add(dtype: DType, to: &mut [u8], from: &[u8]) -> Result<()> {
     match dtype {
-        DType::F32 => add::<f32>(to, from, |a, b| a + b),
-        DType::F16 => add::<f16>(to, from, |a, b| f16::from_f32(a.to_f32() + b.to_f32())),
-        DType::BF16 => add::<bf16>(to, from, |a, b| bf16::from_f32(a.to_f32() + b.to_f32())),
+        DType::F32 => add_typed::<f32>(to, from, |a, b| a + b),
+        DType::F16 => add_typed::<f16>(to, from, |a, b| f16::from_f32(a.to_f32() + b.to_f32())),
+        DType::BF16 => add_typed::<bf16>(to, from, |a, b| bf16::from_f32(a.to_f32() + b.to_f32())),
         other => {
             return Err(Error::not_built(
                 format!("adding to an output of {other}"),
@@ -40,7 +108,7 @@ pub fn run(args: &KernelArgs<'_>, dtype: DType, kernel: impl FnOnce(&KernelArgs<
     Ok(())
 }
 
-fn add<T: bytemuck::Pod>(to: &mut [u8], from: &[u8], f: impl Fn(T, T) -> T) {
+fn add_typed<T: bytemuck::Pod>(to: &mut [u8], from: &[u8], f: impl Fn(T, T) -> T) {
     for (a, b) in bytemuck::cast_slice_mut::<u8, T>(to).iter_mut().zip(bytemuck::cast_slice::<u8, T>(from)) {
         *a = f(*a, *b);
     }

@@ -24,6 +24,7 @@ pub struct Signature {
     inputs: Vec<TensorDesc>,
     outputs: Vec<TensorDesc>,
     is_constant: Vec<bool>,
+    is_train: bool,
 }
 
 impl Signature {
@@ -34,6 +35,7 @@ impl Signature {
             inputs: call.inputs.to_vec(),
             outputs: call.outputs.to_vec(),
             is_constant: call.is_constant.to_vec(),
+            is_train: call.is_train,
         }
     }
 }

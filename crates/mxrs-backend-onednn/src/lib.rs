@@ -1,7 +1,7 @@
 //! oneDNN as a backend: prepares its primitives for the operators it is good at, on the process's own thread team.
 //!
 //! Weights are asked for in whatever form the primitive likes best (the executor packs constants once), activations keep
-//! the layout they arrive in wherever the primitive accepts it. Inference only: calls in training mode are declined.
+//! the layout they arrive in wherever the primitive accepts it. Gradients leave in the layout the primitive makes.
 //! Knows operators from `mxrs-ops`, nothing of graphs, arrays or the environment, and no other backend.
 //!
 //! ```
@@ -27,6 +27,8 @@ mod library;
 mod objects;
 mod primitive;
 mod registry;
+mod scratch;
+mod sequence;
 
 pub use backend::{OneDnn, OneDnnConfig};
 pub use cache::CacheCounters;

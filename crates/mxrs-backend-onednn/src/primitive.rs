@@ -1,12 +1,13 @@
 //! A primitive with its argument list, as a [`Kernel`].
 
-use crate::accumulate;
+use crate::accumulate::{self, Written};
 use crate::library::Library;
 use crate::objects::{MemDesc, MemoryObject, PrimDesc, Primitive};
+use crate::scratch::ScratchPlan;
 use mxrs_onednn_sys::result::{self, created};
 use mxrs_onednn_sys::sys;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
-use mxrs_types::{DType, Result, WriteReq};
+use mxrs_types::Result;
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,8 +18,8 @@ pub enum Slot {
     Input(usize),
     /// The n-th output.
     Output(usize),
-    /// Temporary memory.
-    Scratch,
+    /// Temporary memory from this byte on.
+    Scratch(usize),
 }
 
 /// One argument of a primitive.
@@ -40,8 +41,7 @@ pub struct PrimitiveKernel {
     primitive: Primitive,
     arguments: Vec<Argument>,
     sets: Mutex<Vec<ArgumentSet>>,
-    /// Element type of the output.
-    dtype: DType,
+    written: Vec<Written>,
     name: String,
 }
 
@@ -50,30 +50,51 @@ impl PrimitiveKernel {
     ///
     /// # Errors
     /// What oneDNN reports.
-    pub fn new(library: &Arc<Library>, pd: &PrimDesc, mut arguments: Vec<Argument>) -> Result<(Arc<Self>, usize)> {
-        let scratch = pd.md(sys::dnnl_query_scratchpad_md, 0)?;
-        let scratch_bytes = scratch.as_ref().map_or(0, MemDesc::size_bytes);
-        if let Some(md) = scratch {
-            arguments.push(Argument { arg: sys::DNNL_ARG_SCRATCHPAD, slot: Slot::Scratch, md: Arc::new(md) });
+    pub fn new(library: &Arc<Library>, pd: &PrimDesc, arguments: Vec<Argument>) -> Result<(Arc<Self>, usize)> {
+        let mut scratch = ScratchPlan::default();
+        let kernel = Self::in_scratch(library, pd, arguments, &mut scratch)?;
+        Ok((Arc::new(kernel), scratch.n_bytes()))
+    }
+
+    /// As [`Self::new`], with the temporary memory of the primitive being a part of the kernel's.
+    ///
+    /// # Errors
+    /// What oneDNN reports.
+    pub fn in_scratch(
+        library: &Arc<Library>,
+        pd: &PrimDesc,
+        mut arguments: Vec<Argument>,
+        scratch: &mut ScratchPlan,
+    ) -> Result<Self> {
+        if let Some(md) = pd.md(sys::dnnl_query_scratchpad_md, 0)? {
+            let slot = Slot::Scratch(scratch.add(md.size_bytes()));
+            arguments.push(Argument { arg: sys::DNNL_ARG_SCRATCHPAD, slot, md: Arc::new(md) });
         }
-        Ok((Self::without_scratch(library, pd, arguments)?, scratch_bytes))
+        Self::without_scratch(library, pd, arguments)
     }
 
     /// As [`Self::new`], for a descriptor made without our attributes: oneDNN keeps its scratch memory itself.
     ///
     /// # Errors
     /// What oneDNN reports.
-    pub fn without_scratch(library: &Arc<Library>, pd: &PrimDesc, arguments: Vec<Argument>) -> Result<Arc<Self>> {
-        let output = arguments.iter().find(|a| a.slot == Slot::Output(0));
-        let dtype = output.map_or(Ok(DType::F32), |a| a.md.dtype())?;
-        Ok(Arc::new(Self {
+    pub fn without_scratch(library: &Arc<Library>, pd: &PrimDesc, arguments: Vec<Argument>) -> Result<Self> {
+        let outputs = arguments.iter().filter_map(|a| match a.slot {
+            Slot::Output(i) => Some(Written::of(i, &a.md)),
+            _ => None,
+        });
+        Ok(Self {
             library: library.clone(),
             primitive: pd.primitive()?,
-            dtype,
+            written: outputs.collect::<Result<_>>()?,
             arguments,
             sets: Mutex::default(),
             name: format!("onednn:{}", pd.implementation()),
-        }))
+        })
+    }
+
+    /// Outputs it writes.
+    pub fn written(&self) -> &[Written] {
+        &self.written
     }
 
     fn new_set(&self) -> Result<ArgumentSet> {
@@ -86,22 +107,37 @@ impl PrimitiveKernel {
         self.arguments.iter().map(memory).collect::<Result<_>>().map(ArgumentSet)
     }
 
-    fn execute(&self, set: &ArgumentSet, args: &KernelArgs<'_>) -> Result<()> {
+    /// Runs the primitive; outputs are overwritten, whatever the request.
+    ///
+    /// # Errors
+    /// What oneDNN reports.
+    pub fn execute(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let kept = self.sets.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let set = match kept {
+            Some(set) => set,
+            None => self.new_set()?,
+        };
+        let done = self.execute_with(&set, args);
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner).push(set);
+        done
+    }
+
+    fn execute_with(&self, set: &ArgumentSet, args: &KernelArgs<'_>) -> Result<()> {
         let mut list: smallvec::SmallVec<[sys::dnnl_exec_arg_t; 16]> = smallvec::SmallVec::new();
         for (argument, memory) in self.arguments.iter().zip(&set.0) {
-            let tensor: RawTensor<'_> = match argument.slot {
-                Slot::Input(i) => args.inputs[i],
-                Slot::Output(i) => args.outputs[i],
-                Slot::Scratch => args.scratch,
+            let (tensor, start): (RawTensor<'_>, usize) = match argument.slot {
+                Slot::Input(i) => (args.inputs[i], 0),
+                Slot::Output(i) => (args.outputs[i], 0),
+                Slot::Scratch(start) => (args.scratch, start),
             };
             debug_assert!(
-                tensor.len_bytes() >= argument.md.size_bytes(),
+                tensor.len_bytes() >= start + argument.md.size_bytes(),
                 "{}: {:?} is too small",
                 self.name,
                 argument.slot
             );
             // SAFETY: the executor's memory is as large as the layout we asked for and outlives this run.
-            unsafe { result::memory_set_data_handle(memory.0, tensor.as_ptr().cast())? };
+            unsafe { result::memory_set_data_handle(memory.0, tensor.as_ptr().wrapping_add(start).cast())? };
             list.push(sys::dnnl_exec_arg_t { arg: argument.arg, memory: memory.0 });
         }
         self.library.with_stream(|stream| {
@@ -121,16 +157,6 @@ impl Kernel for PrimitiveKernel {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        if args.reqs.first() == Some(&WriteReq::Null) {
-            return Ok(());
-        }
-        let kept = self.sets.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let set = match kept {
-            Some(set) => set,
-            None => self.new_set()?,
-        };
-        let done = accumulate::run(args, self.dtype, |args| self.execute(&set, args));
-        self.sets.lock().unwrap_or_else(PoisonError::into_inner).push(set);
-        done
+        accumulate::run(args, &self.written, |args| self.execute(args))
     }
 }

@@ -20,7 +20,8 @@ fn agrees_with_the_reference_on_every_sample() {
         let team = team(threads);
         let backend =
             OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
-        for op in mxrs_ops::catalogue().iter() {
+        let ops = mxrs_ops::catalogue();
+        for op in ops.iter().chain(ops.companions()) {
             let report = conformance::run(&*backend, op, &team);
             n_compared += report.n_compared();
             problems.extend(report.failed.iter().map(|(case, what)| format!("{threads} threads: {case}: {what}")));
@@ -34,6 +35,12 @@ fn agrees_with_the_reference_on_every_sample() {
 fn takes_the_operators_of_the_six_networks() {
     let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None }).expect("oneDNN is built in");
     let names = [
+        "_backward_Convolution_data",
+        "_backward_Convolution_weight",
+        "_backward_Convolution_bias",
+        "_backward_FullyConnected_data",
+        "_backward_FullyConnected_weight",
+        "_backward_FullyConnected_bias",
         "Convolution",
         "BatchNorm",
         "Activation",

@@ -1,21 +1,25 @@
 //! One file per primitive kind. Each has `check`, which says whether the call fits, and `prepare`, which builds it.
 
+pub mod activation_grad;
 pub mod batch_norm;
 pub mod binary;
+pub mod channel_sum;
 pub mod concat;
 pub mod convolution;
 pub mod eltwise;
 pub mod inner_product;
+pub mod loops;
 pub mod lrn;
 pub mod pooling;
 pub mod relu;
 pub mod reorder;
 pub mod softmax;
+pub mod sum;
 
 use crate::cache::Prepared;
 use crate::library::Library;
 use mxrs_op::OpCall;
-use mxrs_types::Result;
+use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
 /// Builds the kernel of a call that was checked.
@@ -29,14 +33,41 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     match call.op.name {
         "Convolution" => convolution::check(call).map(|()| convolution::prepare as Prepare),
         "FullyConnected" => inner_product::check(call).map(|()| inner_product::prepare as Prepare),
+        "_backward_Convolution_data" => {
+            convolution::check(call).map(|()| convolution::backward::prepare_data as Prepare)
+        }
+        "_backward_Convolution_weight" => {
+            convolution::check(call).map(|()| convolution::backward::prepare_weight as Prepare)
+        }
+        "_backward_Convolution_bias" => convolution::check(call).map(|()| channel_sum::prepare_second_axis as Prepare),
+        "_backward_FullyConnected_data" => {
+            inner_product::backward::check(call, 1).map(|()| inner_product::backward::prepare_data as Prepare)
+        }
+        "_backward_FullyConnected_weight" => {
+            inner_product::backward::check(call, 2).map(|()| inner_product::backward::prepare_weight as Prepare)
+        }
+        "_backward_FullyConnected_bias" => Ok(channel_sum::prepare_last_axis),
         "Pooling" => pooling::check(call).map(|()| pooling::prepare as Prepare),
-        "BatchNorm" => batch_norm::check(call).map(|()| batch_norm::prepare as Prepare),
+        "BatchNorm" => batch_norm::check(call),
+        "_backward_BatchNorm" => batch_norm::backward::check(call).map(|()| batch_norm::backward::prepare as Prepare),
         "LRN" => lrn::check(call).map(|()| lrn::prepare as Prepare),
         "Activation" | "relu" | "sigmoid" | "tanh" => eltwise::check(call),
         "softmax" | "SoftmaxOutput" => softmax::check(call).map(|()| softmax::prepare as Prepare),
-        "elemwise_add" | "elemwise_sub" | "elemwise_mul" | "elemwise_div" => Ok(binary::prepare),
+        "_backward_Pooling" | "_backward_Pooling_average" => {
+            pooling::backward::check(call).map(|()| pooling::backward::prepare as Prepare)
+        }
+        "_backward_LRN" => lrn::backward::check(call).map(|()| lrn::backward::prepare as Prepare),
+        "_backward_Activation" => Ok(activation_grad::prepare),
+        "_backward_softmax" => softmax::check(call).map(|()| softmax::backward::prepare as Prepare),
+        "add_n" => Ok(sum::prepare),
+        "_grad_add" | "elemwise_add" | "elemwise_sub" | "elemwise_mul" | "elemwise_div" => Ok(binary::prepare),
         "Concat" => concat::check(call).map(|()| concat::prepare as Prepare),
         "Cast" => reorder::check_cast(call).map(|()| reorder::prepare_cast as Prepare),
         name => Err(format!("no oneDNN kernel for {name}")),
     }
+}
+
+/// A call with another number of inputs than its operator has: inference lets none through.
+pub fn wrong_arity(call: &OpCall<'_>) -> Error {
+    Error::not_built(call.op.name, format!("a call with {} inputs", call.inputs.len()))
 }

@@ -2,43 +2,25 @@
 //!
 //! Elementwise and zero-preserving, so padding stays zero and the arrangement does not matter.
 
-use crate::accumulate;
+use super::loops::{Shared, in_ranges};
+use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
-use mxrs_types::{DType, Result, WriteReq};
+use mxrs_types::{DType, Result};
 use std::sync::Arc;
-
-/// Elements below which one thread is faster than waking others.
-const ELEMENTS_PER_THREAD: usize = 1 << 14;
 
 struct Relu {
     dtype: DType,
     n_elements: usize,
 }
 
-/// A pointer the team's threads may share; each touches its own range.
-#[derive(Clone, Copy)]
-struct Shared<T>(*mut T);
-// SAFETY: the ranges handed to the threads are disjoint (see `run_typed`).
-unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    fn at(self, offset: usize) -> *mut T {
-        self.0.wrapping_add(offset)
-    }
-}
-
 fn run_typed<T: Copy + Send + Sync>(args: &KernelArgs<'_>, n: usize, f: impl Fn(T) -> T + Sync) {
     let (input, output) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
-    let n_chunks = (n / ELEMENTS_PER_THREAD).clamp(1, args.team.size());
-    let per_chunk = n.div_ceil(n_chunks);
-    args.team.run(n_chunks, &|chunk| {
-        for i in (chunk * per_chunk)..((chunk + 1) * per_chunk).min(n) {
-            // SAFETY: `i` is below the element count of both tensors; chunks are disjoint, and input and output are
+    in_ranges(args.team, n, 1, &|range| {
+        for i in range {
+            // SAFETY: `i` is below the element count of both tensors; ranges are disjoint, and input and output are
             // either the same memory (each element is read before it is written) or do not overlap.
             unsafe { output.at(i).write(f(input.at(i).read())) };
         }
@@ -51,10 +33,8 @@ impl Kernel for Relu {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        if args.reqs[0] == WriteReq::Null {
-            return Ok(());
-        }
-        accumulate::run(args, self.dtype, |args| {
+        let written = Written { output: 0, dtype: self.dtype, n_bytes: self.n_elements * self.dtype.size_of() };
+        accumulate::run(args, &[written], |args| {
             match self.dtype {
                 DType::F32 => run_typed::<f32>(args, self.n_elements, |x| if x < 0.0 { 0.0 } else { x }),
                 DType::F16 => run_typed::<f16>(args, self.n_elements, |x| if x < f16::ZERO { f16::ZERO } else { x }),

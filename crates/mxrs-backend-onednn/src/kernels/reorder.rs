@@ -41,7 +41,7 @@ fn build(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<A
         Argument { arg: sys::DNNL_ARG_FROM, slot: Slot::Input(0), md: src },
         Argument { arg: sys::DNNL_ARG_TO, slot: Slot::Output(0), md: dst },
     ];
-    PrimitiveKernel::without_scratch(library, &pd, arguments)
+    PrimitiveKernel::without_scratch(library, &pd, arguments).map(Arc::new)
 }
 
 /// A kernel that copies between layouts.

@@ -4,8 +4,9 @@
 //! team and on one thread (visible outputs bit-equal); that `Null` leaves outputs alone; `Add` on top of a base;
 //! `Inplace` for each pair the operator declares, where the plan allows it; that inputs keep their bytes and nothing is
 //! written behind the end of an output or of the scratch memory; and the same with the inputs after the first declared
-//! constant, as parameters are. Layouts other than row-major are reached and left through
-//! [`mxrs_op::Backend::reorder`]. Hidden outputs are a kernel's own affair and are not compared.
+//! constant, as parameters are. Inputs whose content the operator ignores have no memory. Layouts other than row-major
+//! are reached and left through [`mxrs_op::Backend::reorder`]. Hidden outputs are a kernel's own affair and are not
+//! compared.
 
 mod prepared;
 mod report;

@@ -137,6 +137,12 @@ impl<'a> Runner<'a> {
         for (input, output) in self.prepared.rewrites.iter().zip(&outputs[self.n_plain()..]) {
             inputs[*input] = *output;
         }
+        // What the operator ignores has no memory.
+        for ignored in self.op.unread_inputs(self.prepared.is_train) {
+            if let Some(input) = inputs.get_mut(ignored) {
+                *input = RawTensor::from_slice(&[]);
+            }
+        }
         let args = KernelArgs {
             inputs: &inputs,
             outputs,

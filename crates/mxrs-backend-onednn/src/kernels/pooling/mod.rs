@@ -1,15 +1,17 @@
 //! Pooling: maximum and average, in the layout the data arrive in.
 
+pub mod backward;
+
 use super::convolution::spatial;
 use crate::cache::Prepared;
 use crate::library::Library;
-use crate::objects::{Dims, MemDesc, shape_dims};
+use crate::objects::{Dims, MemDesc, PrimDesc, shape_dims};
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
 use mxrs_op::param::Choice;
 use mxrs_ops::nn::pooling::{PoolType, PoolingParams};
-use mxrs_types::{Layout, Result};
+use mxrs_types::{Layout, Result, Shape};
 use std::sync::Arc;
 
 struct Window {
@@ -22,10 +24,8 @@ struct Window {
     declared: Dims,
 }
 
-fn window(call: &OpCall<'_>) -> Window {
-    let p = call.params.get::<PoolingParams>();
-    let sizes = shape_dims(&call.inputs[0].shape);
-    let outs = shape_dims(&call.outputs[0].shape);
+fn window(p: &PoolingParams, data: &Shape, out: &Shape) -> Window {
+    let (sizes, outs) = (shape_dims(data), shape_dims(out));
     let n = sizes.len() - 2;
     let kernel = if p.global_pool { sizes[2..].iter().copied().collect() } else { spatial(&p.kernel, n, 1) };
     let strides = if p.global_pool { Dims::from_elem(1, n) } else { spatial(&p.stride, n, 1) };
@@ -36,21 +36,25 @@ fn window(call: &OpCall<'_>) -> Window {
 
 /// Whether the call fits.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
-    let p = call.params.get::<PoolingParams>();
+    check_window(call.params.get::<PoolingParams>(), &call.inputs[0].shape, &call.outputs[0].shape)
+}
+
+/// Whether oneDNN can pool data of this shape to this shape.
+fn check_window(p: &PoolingParams, data: &Shape, out: &Shape) -> std::result::Result<(), String> {
     if let Some(layout) = p.layout
         && !layout.to_word().starts_with("NC")
     {
         return Err(format!("layout {}", layout.to_word()));
     }
-    if call.inputs[0].shape.ndim() < 3 {
-        return Err(format!("data of shape {}", call.inputs[0].shape));
+    if data.ndim() < 3 || out.ndim() != data.ndim() {
+        return Err(format!("data of shape {data}"));
     }
-    let w = window(call);
+    let w = window(p, data, out);
     match p.pool_type {
         PoolType::Max => {}
         PoolType::Avg => {
             // A window that sticks out over the declared padding is divided by its clipped size, which oneDNN does not.
-            if p.count_include_pad.unwrap_or(true) && w.after.iter().zip(&w.declared).any(|(a, d)| a > d) {
+            if p.counts_padding() && w.after.iter().zip(&w.declared).any(|(a, d)| a > d) {
                 return Err("an average over a clipped window".into());
             }
         }
@@ -63,40 +67,64 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     Ok(())
 }
 
+/// A pooling as oneDNN sees it.
+struct Problem {
+    algorithm: sys::dnnl_alg_kind_t,
+    window: Window,
+    dilation: Dims,
+}
+
+impl Problem {
+    fn new(p: &PoolingParams, data: &Shape, out: &Shape) -> Self {
+        let algorithm = match (p.pool_type, p.counts_padding()) {
+            (PoolType::Max, _) => sys::dnnl_pooling_max,
+            (_, true) => sys::dnnl_pooling_avg_include_padding,
+            (_, false) => sys::dnnl_pooling_avg_exclude_padding,
+        };
+        let window = window(p, data, out);
+        Self { algorithm, dilation: Dims::from_elem(0, window.kernel.len()), window }
+    }
+
+    fn forward(
+        &self,
+        library: &Library,
+        kind: sys::dnnl_prop_kind_t,
+        src: &MemDesc,
+        dst: &MemDesc,
+    ) -> Result<PrimDesc> {
+        library.prim_desc(|out| {
+            // SAFETY: every descriptor and array outlives the call.
+            unsafe {
+                result::pooling_forward_primitive_desc_create(
+                    out,
+                    library.engine(),
+                    kind,
+                    self.algorithm,
+                    src.0,
+                    dst.0,
+                    self.window.strides.as_ptr(),
+                    self.window.kernel.as_ptr(),
+                    self.dilation.as_ptr(),
+                    self.window.before.as_ptr(),
+                    self.window.after.as_ptr(),
+                    library.attributes(),
+                )
+            }
+        })
+    }
+}
+
 /// Builds the primitive.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let p = call.params.get::<PoolingParams>();
-    let w = window(call);
-    let algorithm = match (p.pool_type, p.count_include_pad.unwrap_or(true)) {
-        (PoolType::Max, _) => sys::dnnl_pooling_max,
-        (_, true) => sys::dnnl_pooling_avg_include_padding,
-        (_, false) => sys::dnnl_pooling_avg_exclude_padding,
-    };
-    let dilation = Dims::from_elem(0, w.kernel.len());
-    let src = library.md(&call.inputs[0])?;
-    let dst_any = MemDesc::any(&shape_dims(&call.outputs[0].shape), call.outputs[0].dtype)?;
-    let pd = library.prim_desc(|out| {
-        // SAFETY: every descriptor and array outlives the call.
-        unsafe {
-            result::pooling_forward_primitive_desc_create(
-                out,
-                library.engine(),
-                sys::dnnl_forward_inference,
-                algorithm,
-                src.0,
-                dst_any.0,
-                w.strides.as_ptr(),
-                w.kernel.as_ptr(),
-                dilation.as_ptr(),
-                w.before.as_ptr(),
-                w.after.as_ptr(),
-                library.attributes(),
-            )
-        }
-    })?;
+    let (data, out) = (&call.inputs[0], &call.outputs[0]);
+    let problem = Problem::new(call.params.get::<PoolingParams>(), &data.shape, &out.shape);
+    let src = library.md(data)?;
+    let dst_any = MemDesc::any(&shape_dims(&out.shape), out.dtype)?;
+    // Training too: the gradient makes the workspace anew, which costs less than keeping it.
+    let pd = problem.forward(library, sys::dnnl_forward_inference, &src, &dst_any)?;
     let dst = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
     let mut output_layouts = vec![library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst.0)?)?];
-    // The hidden second output of maximum pooling is training's workspace; nothing writes it here.
+    // Nothing writes the hidden second output of maximum pooling, and nobody reads it.
     output_layouts.resize(call.outputs.len(), Layout::RowMajor);
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: src },

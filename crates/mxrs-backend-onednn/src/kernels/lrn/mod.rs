@@ -1,8 +1,10 @@
 //! LRN across channels.
 
+pub mod backward;
+
 use crate::cache::Prepared;
 use crate::library::Library;
-use crate::objects::MemDesc;
+use crate::objects::{MemDesc, PrimDesc};
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
@@ -21,20 +23,17 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Builds the primitive.
-pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let p = call.params.get::<LrnParams>();
-    let src = library.md(&call.inputs[0])?;
-    let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors outlive the call.
+fn forward(library: &Library, p: &LrnParams, kind: sys::dnnl_prop_kind_t, md: &MemDesc) -> Result<PrimDesc> {
+    library.prim_desc(|out| {
+        // SAFETY: the descriptor outlives the call.
         unsafe {
             result::lrn_forward_primitive_desc_create(
                 out,
                 library.engine(),
-                sys::dnnl_forward_inference,
+                kind,
                 sys::dnnl_lrn_across_channels,
-                src.0,
-                src.0,
+                md.0,
+                md.0,
                 i64::from(p.nsize),
                 p.alpha,
                 p.beta,
@@ -42,7 +41,13 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
                 library.attributes(),
             )
         }
-    })?;
+    })
+}
+
+/// Builds the primitive. The hidden second output is not made: the gradient does not ask for it.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let src = library.md(&call.inputs[0])?;
+    let pd = forward(library, call.params.get::<LrnParams>(), sys::dnnl_forward_inference, &src)?;
     let dst = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
     let mut output_layouts = vec![Layout::RowMajor; call.outputs.len()];
     output_layouts[0] = library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst.0)?)?;

@@ -1,26 +1,34 @@
-//! BatchNorm at inference: scale and shift per channel from the running statistics, in any layout.
+//! BatchNorm in any layout. At inference, here: scale and shift per channel from the running statistics.
 
+pub mod backward;
+pub mod training;
+
+use super::Prepare;
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::{MemDesc, dims};
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
-use mxrs_op::OpCall;
+use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// Whether the call fits.
-pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+/// Who prepares the call.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     let p = call.params.get::<BatchNormParams>();
-    if p.axis != 1 || call.inputs[0].shape.ndim() < 2 {
-        return Err(format!("axis {} of data of shape {}", p.axis, call.inputs[0].shape));
-    }
-    if p.output_mean_var {
-        return Err("output_mean_var".into());
-    }
+    check_axis(p, &call.inputs[0])?;
     if call.inputs[1..].iter().any(|t| t.dtype != DType::F32) {
         return Err("statistics that are not float32".into());
+    }
+    // Without training nobody reads the statistics unless they are visible.
+    if call.is_train || p.output_mean_var { Ok(training::prepare) } else { Ok(prepare) }
+}
+
+/// Whether the channels are where oneDNN has them.
+fn check_axis(p: &BatchNormParams, data: &TensorDesc) -> std::result::Result<(), String> {
+    if p.axis != 1 || data.shape.ndim() < 2 {
+        return Err(format!("axis {} of data of shape {}", p.axis, data.shape));
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! softmax and the forward of SoftmaxOutput.
 
+pub mod backward;
+
 use crate::cache::Prepared;
 use crate::library::Library;
+use crate::objects::{MemDesc, PrimDesc};
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
@@ -13,7 +16,7 @@ use std::sync::Arc;
 
 fn axis(call: &OpCall<'_>) -> std::result::Result<usize, String> {
     let shape = &call.inputs[0].shape;
-    if call.op.name == "softmax" {
+    if matches!(call.op.name, "softmax" | "_backward_softmax") {
         let p = call.params.get::<SoftmaxParams>();
         if p.temperature.is_some_and(|t| t != 1.0) || p.use_length == Some(true) {
             return Err("temperature or length".into());
@@ -37,17 +40,14 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     axis(call).map(|_| ())
 }
 
-/// Builds the primitive.
-pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let axis = axis(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
-    let md = library.md(&call.inputs[0])?;
-    let pd = library.prim_desc(|out| {
+fn forward(library: &Library, axis: usize, kind: sys::dnnl_prop_kind_t, md: &MemDesc) -> Result<PrimDesc> {
+    library.prim_desc(|out| {
         // SAFETY: the descriptor outlives the call.
         unsafe {
             result::softmax_forward_primitive_desc_create(
                 out,
                 library.engine(),
-                sys::dnnl_forward_inference,
+                kind,
                 sys::dnnl_softmax_accurate,
                 md.0,
                 md.0,
@@ -55,7 +55,15 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
                 library.attributes(),
             )
         }
-    })?;
+    })
+}
+
+/// Builds the primitive.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let axis = axis(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+    let md = library.md(&call.inputs[0])?;
+    // Training too: its loss is in the gradient.
+    let pd = forward(library, axis, sys::dnnl_forward_inference, &md)?;
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md },

@@ -1,0 +1,104 @@
+//! `ograd · slope(saved)`: the gradient of Activation, over the raw elements of any layout.
+//!
+//! Padding of `ograd` is zero and every slope is finite there, so padding stays zero.
+
+use super::loops::{Shared, in_ranges};
+use super::wrong_arity;
+use crate::accumulate::{self, Written};
+use crate::cache::Prepared;
+use crate::library::Library;
+use half::{bf16, f16};
+use mxrs_op::{Kernel, KernelArgs, OpCall};
+use mxrs_ops::nn::activation::{ActType, ActivationParams};
+use mxrs_types::{DType, Result};
+use std::sync::Arc;
+
+struct ActivationGrad {
+    act_type: ActType,
+    dtype: DType,
+    n_elements: usize,
+}
+
+impl ActivationGrad {
+    /// `saved` is the output of the activation, or its input for softsign.
+    fn run<T: Copy + Send + Sync>(
+        &self,
+        args: &KernelArgs<'_>,
+        widen: impl Fn(T) -> f32 + Copy + Sync,
+        narrow: impl Fn(f32) -> T + Copy + Sync,
+    ) {
+        let loop_of = Loop { args, n_elements: self.n_elements, widen, narrow };
+        match self.act_type {
+            ActType::Relu => loop_of.run(|y| if y.is_nan() { y } else { f32::from(u8::from(y > 0.0)) }),
+            ActType::Sigmoid => loop_of.run(|y| y * (1.0 - y)),
+            ActType::Tanh => loop_of.run(|y| 1.0 - y * y),
+            ActType::SoftRelu => loop_of.run(|y| -(-y).exp_m1()),
+            ActType::SoftSign => loop_of.run(|x| {
+                let root = 1.0 / (1.0 + x.abs());
+                root * root
+            }),
+        }
+    }
+}
+
+/// One pass over the elements.
+struct Loop<'a, W, N> {
+    args: &'a KernelArgs<'a>,
+    n_elements: usize,
+    widen: W,
+    narrow: N,
+}
+
+impl<W, N> Loop<'_, W, N> {
+    fn run<T: Copy + Send + Sync>(&self, slope: impl Fn(f32) -> f32 + Sync)
+    where
+        W: Fn(T) -> f32 + Copy + Sync,
+        N: Fn(f32) -> T + Copy + Sync,
+    {
+        let of = |tensor: &mxrs_op::RawTensor<'_>| Shared(tensor.as_ptr().cast::<T>());
+        let (ograd, saved, out) = (of(&self.args.inputs[0]), of(&self.args.inputs[1]), of(&self.args.outputs[0]));
+        let (widen, narrow) = (self.widen, self.narrow);
+        in_ranges(self.args.team, self.n_elements, 1, &|range| {
+            for i in range {
+                // SAFETY: `i` is below the element count of all three tensors; ranges are disjoint, and the output is
+                // the memory of an input (each element is read before it is written) or overlaps none.
+                unsafe { out.at(i).write(narrow(widen(ograd.at(i).read()) * slope(widen(saved.at(i).read())))) };
+            }
+        });
+    }
+}
+
+impl Kernel for ActivationGrad {
+    fn name(&self) -> &str {
+        "activation_grad"
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let written = Written { output: 0, dtype: self.dtype, n_bytes: self.n_elements * self.dtype.size_of() };
+        accumulate::run(args, &[written], |args| {
+            match self.dtype {
+                DType::F32 => self.run::<f32>(args, |x| x, |x| x),
+                DType::F16 => self.run::<f16>(args, f16::to_f32, f16::from_f32),
+                _ => self.run::<bf16>(args, bf16::to_f32, bf16::from_f32),
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Builds `_backward_Activation(ograd, saved)`; both tensors in the layout of whichever is not row-major.
+pub fn prepare(_library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let [ograd, saved] = call.inputs else { return Err(wrong_arity(call)) };
+    let leader = if saved.layout.is_row_major() { ograd } else { saved };
+    Ok(Prepared {
+        input_layouts: vec![leader.layout.clone(); 2],
+        output_layouts: vec![leader.layout.clone()],
+        scratch_bytes: 0,
+        can_run_inplace: true,
+        kernel: Arc::new(ActivationGrad {
+            act_type: call.params.get::<ActivationParams>().act_type,
+            dtype: leader.dtype,
+            n_elements: leader.size_bytes() / leader.dtype.size_of(),
+        }),
+    })
+}

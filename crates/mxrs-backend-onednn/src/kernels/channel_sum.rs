@@ -1,0 +1,175 @@
+//! The gradient of a bias: sums over all axes but the channels', in any layout that keeps channels together or in
+//! blocks. The order of the additions depends on the layout alone, not on the threads.
+
+use super::loops::{Shared, in_ranges};
+use super::wrong_arity;
+use crate::accumulate::{self, Written};
+use crate::cache::Prepared;
+use crate::library::Library;
+use half::{bf16, f16};
+use mxrs_op::{Kernel, KernelArgs, OpCall, TensorDesc};
+use mxrs_types::{DType, Layout, Result};
+use std::sync::Arc;
+
+/// Most channels summed side by side.
+const LANES: usize = 16;
+/// Additions in `f32` before a sum is carried over to `f64`.
+const RUN: usize = 512;
+
+/// Where the elements of a group of neighbouring channels lie: `outer · o + group · g + step · s + lane`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Walk {
+    channels: usize,
+    /// Channels of a group; the last group may have fewer.
+    lanes: usize,
+    n_outer: usize,
+    outer: usize,
+    group: usize,
+    n_steps: usize,
+    step: usize,
+}
+
+impl Walk {
+    /// Over a row-major tensor.
+    fn row_major(sizes: &[usize], axis: usize) -> Self {
+        let (channels, inner) = (sizes[axis], sizes[axis + 1..].iter().product());
+        let n_outer = sizes[..axis].iter().product();
+        if inner == 1 {
+            return Self::channels_last(channels, n_outer);
+        }
+        Self { channels, lanes: 1, n_outer, outer: channels * inner, group: inner, n_steps: inner, step: 1 }
+    }
+
+    fn channels_last(channels: usize, n_steps: usize) -> Self {
+        Self { channels, lanes: LANES, n_outer: 1, outer: 0, group: LANES, n_steps, step: channels }
+    }
+
+    /// Over a tensor in its own layout; `None` when that is none of ours.
+    fn of(desc: &TensorDesc, axis: usize) -> Option<Self> {
+        let sizes: &[usize] = &desc.shape;
+        let Layout::Blocked { strides, blocks, .. } = &desc.layout else {
+            return desc.layout.is_row_major().then(|| Self::row_major(sizes, axis));
+        };
+        if axis != 1 || sizes.len() < 3 {
+            return None;
+        }
+        // Stride of the innermost spatial axis, then all spatial axes must follow one another.
+        let step = *strides.last()?;
+        let is_joined = |i: usize| sizes[i] == 1 || strides[i] == step * sizes[i + 1..].iter().product::<usize>();
+        if !(2..sizes.len()).all(is_joined) {
+            return None;
+        }
+        let n_steps = sizes[2..].iter().product();
+        let (channels, n_outer, outer) = (sizes[1], sizes[0], strides[0]);
+        match blocks.as_slice() {
+            [] if strides[1] == 1 => Some(Self { channels, lanes: LANES, n_outer, outer, group: LANES, n_steps, step }),
+            &[(1, size)] if size as usize <= LANES && step == size as usize => {
+                Some(Self { channels, lanes: size as usize, n_outer, outer, group: strides[1], n_steps, step })
+            }
+            _ => None,
+        }
+    }
+
+    fn n_groups(&self) -> usize {
+        self.channels.div_ceil(self.lanes)
+    }
+
+    /// Sums of the channels of group `g`.
+    fn sum<T: Copy>(&self, x: &[T], g: usize, widen: impl Fn(T) -> f32) -> [f64; LANES] {
+        let mut sums = [0.0f64; LANES];
+        let n_lanes = self.lanes.min(self.channels - g * self.lanes);
+        for o in 0..self.n_outer {
+            let first = o * self.outer + g * self.group;
+            if self.lanes == 1 {
+                // One channel in a row: the lanes share it.
+                for run in x[first..first + self.n_steps].chunks(RUN * LANES) {
+                    let mut partial = [0.0f32; LANES];
+                    let whole = run.chunks_exact(LANES);
+                    let rest = whole.remainder();
+                    whole.for_each(|xs| partial.iter_mut().zip(xs).for_each(|(p, x)| *p += widen(*x)));
+                    partial.iter_mut().zip(rest).for_each(|(p, x)| *p += widen(*x));
+                    sums[0] += partial.iter().map(|p| f64::from(*p)).sum::<f64>();
+                }
+                continue;
+            }
+            for run in (0..self.n_steps).step_by(RUN) {
+                let mut partial = [0.0f32; LANES];
+                for s in run..(run + RUN).min(self.n_steps) {
+                    let xs = &x[first + s * self.step..][..n_lanes];
+                    partial.iter_mut().zip(xs).for_each(|(p, x)| *p += widen(*x));
+                }
+                sums.iter_mut().zip(partial).for_each(|(sum, p)| *sum += f64::from(p));
+            }
+        }
+        sums
+    }
+
+    fn run<T: bytemuck::Pod + Send + Sync>(
+        &self,
+        args: &KernelArgs<'_>,
+        widen: impl Fn(T) -> f32 + Sync,
+        narrow: impl Fn(f64) -> T + Sync,
+    ) {
+        // SAFETY: an input of the running call; its only output is elsewhere.
+        let x: &[T] = bytemuck::cast_slice(unsafe { args.inputs[0].bytes() });
+        let out = Shared(args.outputs[0].as_ptr().cast::<T>());
+        in_ranges(args.team, self.n_groups(), self.n_outer * self.n_steps * self.lanes, &|groups| {
+            for g in groups {
+                let first = g * self.lanes;
+                for (lane, sum) in self.sum(x, g, &widen).iter().enumerate().take(self.lanes.min(self.channels - first))
+                {
+                    // SAFETY: below the number of channels, and groups are disjoint.
+                    unsafe { out.at(first + lane).write(narrow(*sum)) };
+                }
+            }
+        });
+    }
+}
+
+struct ChannelSum {
+    walk: Walk,
+    dtype: DType,
+}
+
+impl Kernel for ChannelSum {
+    fn name(&self) -> &str {
+        "channel_sum"
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let n_bytes = self.walk.channels * self.dtype.size_of();
+        accumulate::run(args, &[Written { output: 0, dtype: self.dtype, n_bytes }], |args| {
+            match self.dtype {
+                DType::F32 => self.walk.run::<f32>(args, |x| x, |s| s as f32),
+                DType::F16 => self.walk.run::<f16>(args, f16::to_f32, f16::from_f64),
+                _ => self.walk.run::<bf16>(args, bf16::to_f32, bf16::from_f64),
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Builds `_backward_Convolution_bias(ograd, bias)`.
+pub fn prepare_second_axis(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    prepare(call, 1)
+}
+
+/// Builds `_backward_FullyConnected_bias(ograd, bias)`.
+pub fn prepare_last_axis(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    prepare(call, call.inputs[0].shape.ndim().saturating_sub(1))
+}
+
+fn prepare(call: &OpCall<'_>, axis: usize) -> Result<Prepared> {
+    let [ograd, bias] = call.inputs else { return Err(wrong_arity(call)) };
+    let (layout, walk) = match Walk::of(ograd, axis) {
+        Some(walk) => (ograd.layout.clone(), walk),
+        None => (Layout::RowMajor, Walk::row_major(&ograd.shape, axis)),
+    };
+    Ok(Prepared {
+        input_layouts: vec![layout, bias.layout.clone()],
+        output_layouts: vec![Layout::RowMajor],
+        scratch_bytes: 0,
+        can_run_inplace: false,
+        kernel: Arc::new(ChannelSum { walk, dtype: ograd.dtype }),
+    })
+}

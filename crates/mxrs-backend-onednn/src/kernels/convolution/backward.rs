@@ -1,0 +1,100 @@
+//! Gradients of Convolution with respect to data and weights, every tensor in the layout the primitive likes best.
+//!
+//! Inputs of both: the gradient of the output, the other factor, and the tensor asked about, for its shape only.
+
+use super::Problem;
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::objects::MemDesc;
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::OpCall;
+use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_types::Result;
+use std::sync::Arc;
+
+/// Builds `_backward_Convolution_data(ograd, weight, data)`.
+pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let [ograd, weights, data] = call.inputs else { return Err(super::super::wrong_arity(call)) };
+    let problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
+    let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: every descriptor and array outlives the call.
+        unsafe {
+            result::convolution_backward_data_primitive_desc_create(
+                out,
+                library.engine(),
+                sys::dnnl_convolution_direct,
+                problem.src.0,
+                problem.weights.0,
+                problem.dst.0,
+                problem.strides.as_ptr(),
+                problem.dilates.as_ptr(),
+                problem.pads.as_ptr(),
+                problem.pads.as_ptr(),
+                hint.0,
+                library.attributes(),
+            )
+        }
+    })?;
+    let ograd_md = Arc::new(pd.required_md(sys::dnnl_query_diff_dst_md, 0)?);
+    let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
+    let out_md = Arc::new(pd.required_md(sys::dnnl_query_diff_src_md, 0)?);
+    let input_layouts = vec![
+        library.registry.activation_layout(ograd, MemDesc::copy_of(ograd_md.0)?)?,
+        library.registry.weights_layout(MemDesc::copy_of(weights_md.0)?, &problem.weights_sizes)?,
+        data.layout.clone(),
+    ];
+    let output_layouts = vec![library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(out_md.0)?)?];
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: ograd_md },
+        Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights_md },
+        Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: out_md },
+    ];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: false, kernel })
+}
+
+/// Builds `_backward_Convolution_weight(ograd, data, weight)`.
+pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let [ograd, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
+    let problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
+    let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: every descriptor and array outlives the call; a null bias means none.
+        unsafe {
+            result::convolution_backward_weights_primitive_desc_create(
+                out,
+                library.engine(),
+                sys::dnnl_convolution_direct,
+                problem.src.0,
+                problem.weights.0,
+                std::ptr::null(),
+                problem.dst.0,
+                problem.strides.as_ptr(),
+                problem.dilates.as_ptr(),
+                problem.pads.as_ptr(),
+                problem.pads.as_ptr(),
+                hint.0,
+                library.attributes(),
+            )
+        }
+    })?;
+    let ograd_md = Arc::new(pd.required_md(sys::dnnl_query_diff_dst_md, 0)?);
+    let data_md = Arc::new(pd.required_md(sys::dnnl_query_src_md, 0)?);
+    let out_md = Arc::new(pd.required_md(sys::dnnl_query_diff_weights_md, 0)?);
+    let input_layouts = vec![
+        library.registry.activation_layout(ograd, MemDesc::copy_of(ograd_md.0)?)?,
+        library.registry.activation_layout(data, MemDesc::copy_of(data_md.0)?)?,
+        weights.layout.clone(),
+    ];
+    // Whoever wants it row-major, an array of the user's say, copies it: the same work the primitive would have.
+    let output_layouts = vec![library.registry.weights_layout(MemDesc::copy_of(out_md.0)?, &problem.weights_sizes)?];
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: ograd_md },
+        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md: data_md },
+        Argument { arg: sys::DNNL_ARG_DIFF_WEIGHTS, slot: Slot::Output(0), md: out_md },
+    ];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: false, kernel })
+}

@@ -1,0 +1,119 @@
+//! Convolution in 1 to 3 dimensions, channels second, groups and dilation included.
+
+pub mod backward;
+
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::objects::{Dims, MemDesc, PrimDesc, dims, shape_dims};
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::param::{Choice, ShapeAttr};
+use mxrs_op::{OpCall, TensorDesc};
+use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_types::{Layout, Result};
+use std::sync::Arc;
+
+/// `values`, or `default` on every one of `n` axes when none are given.
+pub fn spatial(values: &ShapeAttr, n: usize, default: i64) -> Dims {
+    if values.is_empty() { Dims::from_elem(default, n) } else { values.iter().copied().collect() }
+}
+
+/// Whether the call, forward or backward, fits.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    let p = call.params.get::<ConvolutionParams>();
+    if let Some(layout) = p.layout
+        && !layout.to_word().starts_with("NC")
+    {
+        return Err(format!("layout {}", layout.to_word()));
+    }
+    Ok(())
+}
+
+/// A convolution as oneDNN sees it: sizes, and three tensors in whatever layouts it likes best.
+struct Problem {
+    strides: Dims,
+    dilates: Dims,
+    pads: Dims,
+    /// Sizes of the weights, with the groups as first axis where there are several.
+    weights_sizes: Dims,
+    src: MemDesc,
+    weights: MemDesc,
+    dst: MemDesc,
+}
+
+impl Problem {
+    fn new(p: &ConvolutionParams, src: &TensorDesc, weights: &TensorDesc, dst: &TensorDesc) -> Result<Self> {
+        let n_spatial = src.shape.ndim() - 2;
+        let groups = i64::from(p.num_group);
+        let weights_shape = shape_dims(&weights.shape);
+        let weights_sizes: Dims = if groups == 1 {
+            weights_shape
+        } else {
+            [groups, weights_shape[0] / groups].into_iter().chain(weights_shape[1..].iter().copied()).collect()
+        };
+        Ok(Self {
+            strides: spatial(&p.stride, n_spatial, 1),
+            // oneDNN counts the holes, MXNet the step.
+            dilates: spatial(&p.dilate, n_spatial, 1).iter().map(|d| d - 1).collect(),
+            pads: spatial(&p.pad, n_spatial, 0),
+            src: MemDesc::any(&shape_dims(&src.shape), src.dtype)?,
+            weights: MemDesc::any(&weights_sizes, weights.dtype)?,
+            dst: MemDesc::any(&shape_dims(&dst.shape), dst.dtype)?,
+            weights_sizes,
+        })
+    }
+
+    fn forward(&self, library: &Library, kind: sys::dnnl_prop_kind_t, bias: Option<&MemDesc>) -> Result<PrimDesc> {
+        library.prim_desc(|out| {
+            // SAFETY: every descriptor and array outlives the call; a null bias means none.
+            unsafe {
+                result::convolution_forward_primitive_desc_create(
+                    out,
+                    library.engine(),
+                    kind,
+                    sys::dnnl_convolution_auto,
+                    self.src.0,
+                    self.weights.0,
+                    bias.map_or(std::ptr::null(), |bias| bias.0.cast_const()),
+                    self.dst.0,
+                    self.strides.as_ptr(),
+                    self.dilates.as_ptr(),
+                    self.pads.as_ptr(),
+                    self.pads.as_ptr(),
+                    library.attributes(),
+                )
+            }
+        })
+    }
+}
+
+/// Builds the primitive.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let p = call.params.get::<ConvolutionParams>();
+    let (source, weights) = (&call.inputs[0], &call.inputs[1]);
+    let problem = Problem::new(p, source, weights, &call.outputs[0])?;
+    let bias = MemDesc::dense(&dims([call.outputs[0].shape[1]]), source.dtype)?;
+    let has_bias = !p.no_bias;
+    // Training asks the library for nothing more: there is no workspace.
+    let pd = problem.forward(library, sys::dnnl_forward_inference, has_bias.then_some(&bias))?;
+
+    let src_md = Arc::new(pd.required_md(sys::dnnl_query_src_md, 0)?);
+    let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
+    let dst_md = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
+    let mut arguments = vec![
+        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: src_md.clone() },
+        Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights_md.clone() },
+        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: dst_md.clone() },
+    ];
+    let mut input_layouts = vec![
+        library.registry.activation_layout(source, MemDesc::copy_of(src_md.0)?)?,
+        library.registry.weights_layout(MemDesc::copy_of(weights_md.0)?, &problem.weights_sizes)?,
+    ];
+    if has_bias {
+        arguments.push(Argument { arg: sys::DNNL_ARG_BIAS, slot: Slot::Input(2), md: Arc::new(bias) });
+        input_layouts.push(Layout::RowMajor);
+    }
+    let output_layouts = vec![library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst_md.0)?)?];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: false, kernel })
+}

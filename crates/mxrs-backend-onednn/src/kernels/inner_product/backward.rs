@@ -1,0 +1,94 @@
+//! Gradients of FullyConnected with respect to data and weights.
+//!
+//! Inputs of both: the gradient of the output, the other factor, and the tensor asked about, for its shape only.
+
+use super::Problem;
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::OpCall;
+use mxrs_types::{Layout, Result};
+use std::sync::Arc;
+
+/// Whether the call fits; `weights` is the position of the weights.
+pub fn check(call: &OpCall<'_>, weights: usize) -> std::result::Result<(), String> {
+    match call.inputs.get(weights) {
+        Some(weights) if weights.shape.ndim() == 2 => Ok(()),
+        _ => Err("weights that are no matrix".into()),
+    }
+}
+
+/// Builds `_backward_FullyConnected_data(ograd, weight, data)`.
+pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let [_, weights, data] = call.inputs else { return Err(super::super::wrong_arity(call)) };
+    let problem = Problem::new(data, weights)?;
+    let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: every descriptor outlives the call.
+        unsafe {
+            result::inner_product_backward_data_primitive_desc_create(
+                out,
+                library.engine(),
+                problem.src.0,
+                problem.weights.0,
+                problem.dst.0,
+                hint.0,
+                library.attributes(),
+            )
+        }
+    })?;
+    let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
+    let input_layouts = vec![Layout::RowMajor, problem.weights_layout(library, &weights_md)?, data.layout.clone()];
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: Arc::new(problem.dst) },
+        Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights_md },
+        Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: Arc::new(problem.src) },
+    ];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared {
+        input_layouts,
+        output_layouts: vec![Layout::RowMajor],
+        scratch_bytes,
+        can_run_inplace: false,
+        kernel,
+    })
+}
+
+/// Builds `_backward_FullyConnected_weight(ograd, data, weight)`.
+pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let [_, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
+    let problem = Problem::new(data, weights)?;
+    let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
+    let pd = library.prim_desc(|out| {
+        // SAFETY: every descriptor outlives the call; a null bias means none.
+        unsafe {
+            result::inner_product_backward_weights_primitive_desc_create(
+                out,
+                library.engine(),
+                problem.src.0,
+                problem.weights.0,
+                std::ptr::null(),
+                problem.dst.0,
+                hint.0,
+                library.attributes(),
+            )
+        }
+    })?;
+    let out_md = Arc::new(pd.required_md(sys::dnnl_query_diff_weights_md, 0)?);
+    // Whoever wants it row-major copies it.
+    let output_layouts = vec![problem.weights_layout(library, &out_md)?];
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: Arc::new(problem.dst) },
+        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md: Arc::new(problem.src) },
+        Argument { arg: sys::DNNL_ARG_DIFF_WEIGHTS, slot: Slot::Output(0), md: out_md },
+    ];
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared {
+        input_layouts: vec![Layout::RowMajor, Layout::RowMajor, weights.layout.clone()],
+        output_layouts,
+        scratch_bytes,
+        can_run_inplace: false,
+        kernel,
+    })
+}

@@ -1,0 +1,98 @@
+//! FullyConnected as an inner product: `[N, K] x [O, K]ᵀ + [O]`.
+
+pub mod backward;
+
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::objects::{MemDesc, PrimDesc, dims};
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::{OpCall, TensorDesc};
+use mxrs_ops::nn::fully_connected::FullyConnectedParams;
+use mxrs_types::{Layout, Result};
+use std::sync::Arc;
+
+/// Whether the call fits.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    if call.inputs[0].shape.ndim() < 1 || call.inputs[1].shape.ndim() != 2 {
+        return Err(format!("data of shape {}", call.inputs[0].shape));
+    }
+    Ok(())
+}
+
+/// The product as oneDNN sees it: two row-major matrices, and weights in whatever layout it likes best.
+struct Problem {
+    k: usize,
+    n_out: usize,
+    src: MemDesc,
+    weights: MemDesc,
+    dst: MemDesc,
+}
+
+impl Problem {
+    /// Rows are everything but what the weights contract; data are row-major and seen as a matrix.
+    fn new(src: &TensorDesc, weights: &TensorDesc) -> Result<Self> {
+        let (n_out, k) = (weights.shape[0], weights.shape[1]);
+        let n = src.shape.n_elements() / k;
+        Ok(Self {
+            k,
+            n_out,
+            src: MemDesc::dense(&dims([n, k]), src.dtype)?,
+            weights: MemDesc::any(&dims([n_out, k]), weights.dtype)?,
+            dst: MemDesc::dense(&dims([n, n_out]), src.dtype)?,
+        })
+    }
+
+    fn forward(&self, library: &Library, kind: sys::dnnl_prop_kind_t, bias: Option<&MemDesc>) -> Result<PrimDesc> {
+        library.prim_desc(|out| {
+            // SAFETY: every descriptor outlives the call; a null bias means none.
+            unsafe {
+                result::inner_product_forward_primitive_desc_create(
+                    out,
+                    library.engine(),
+                    kind,
+                    self.src.0,
+                    self.weights.0,
+                    bias.map_or(std::ptr::null(), |bias| bias.0.cast_const()),
+                    self.dst.0,
+                    library.attributes(),
+                )
+            }
+        })
+    }
+
+    /// The layout of weights that the primitive wants or makes.
+    fn weights_layout(&self, library: &Library, md: &MemDesc) -> Result<Layout> {
+        library.registry.weights_layout(MemDesc::copy_of(md.0)?, &dims([self.n_out, self.k]))
+    }
+}
+
+/// Builds the primitive.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let p = call.params.get::<FullyConnectedParams>();
+    let source = &call.inputs[0];
+    let problem = Problem::new(source, &call.inputs[1])?;
+    let bias = MemDesc::dense(&dims([problem.n_out]), source.dtype)?;
+    let has_bias = !p.no_bias;
+    // Training asks the library for nothing more: there is no workspace.
+    let pd = problem.forward(library, sys::dnnl_forward_inference, has_bias.then_some(&bias))?;
+    let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
+    let mut input_layouts = vec![Layout::RowMajor, problem.weights_layout(library, &weights_md)?];
+    let mut arguments = vec![
+        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: Arc::new(problem.src) },
+        Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights_md },
+        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: Arc::new(problem.dst) },
+    ];
+    if has_bias {
+        arguments.push(Argument { arg: sys::DNNL_ARG_BIAS, slot: Slot::Input(2), md: Arc::new(bias) });
+        input_layouts.push(Layout::RowMajor);
+    }
+    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
+    Ok(Prepared {
+        input_layouts,
+        output_layouts: vec![Layout::RowMajor],
+        scratch_bytes,
+        can_run_inplace: false,
+        kernel,
+    })
+}

@@ -1,0 +1,93 @@
+//! Gradients of pooling.
+//!
+//! Of a maximum: the forward primitive runs again into scratch memory, for the workspace that says where each maximum
+//! was; the gradient goes to the first of equal ones. Of an average: from the gradient of the output alone.
+
+use super::super::wrong_arity;
+use super::{Problem, check_window};
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::objects::{MemDesc, PrimDesc, shape_dims};
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use crate::scratch::ScratchPlan;
+use crate::sequence::{Sequence, Step};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::OpCall;
+use mxrs_ops::nn::pooling::{PoolType, PoolingParams};
+use mxrs_types::Result;
+use std::sync::Arc;
+
+/// Whether the call, `(ograd, data, …) -> data`, fits.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    let [ograd, data, ..] = call.inputs else { return Err("too few inputs".into()) };
+    check_window(call.params.get::<PoolingParams>(), &data.shape, &ograd.shape)
+}
+
+fn backward(
+    library: &Library,
+    problem: &Problem,
+    data: &MemDesc,
+    ograd: &MemDesc,
+    hint: &PrimDesc,
+) -> Result<PrimDesc> {
+    library.prim_desc(|out| {
+        // SAFETY: every descriptor and array outlives the call.
+        unsafe {
+            result::pooling_backward_primitive_desc_create(
+                out,
+                library.engine(),
+                problem.algorithm,
+                data.0,
+                ograd.0,
+                problem.window.strides.as_ptr(),
+                problem.window.kernel.as_ptr(),
+                problem.dilation.as_ptr(),
+                problem.window.before.as_ptr(),
+                problem.window.after.as_ptr(),
+                hint.0,
+                library.attributes(),
+            )
+        }
+    })
+}
+
+/// Builds the kernel; both gradients follow the layout of data.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let [ograd, data, ..] = call.inputs else { return Err(wrong_arity(call)) };
+    let p = call.params.get::<PoolingParams>();
+    let problem = Problem::new(p, &data.shape, &ograd.shape);
+    let src = library.md(data)?;
+    let dst_any = MemDesc::any(&shape_dims(&ograd.shape), ograd.dtype)?;
+    let forward = problem.forward(library, sys::dnnl_forward_training, &src, &dst_any)?;
+    let dst = Arc::new(forward.required_md(sys::dnnl_query_dst_md, 0)?);
+    let pd = backward(library, &problem, &src, &dst, &forward)?;
+
+    let mut input_layouts: Vec<_> = call.inputs.iter().map(|t| t.layout.clone()).collect();
+    input_layouts[0] = library.registry.activation_layout(ograd, MemDesc::copy_of(dst.0)?)?;
+    let mut scratch = ScratchPlan::default();
+    let mut steps = Vec::new();
+    let mut back = vec![
+        Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: dst.clone() },
+        Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: src.clone() },
+    ];
+    if p.pool_type == PoolType::Max {
+        let workspace = Arc::new(forward.required_md(sys::dnnl_query_workspace_md, 0)?);
+        let (out_at, workspace_at) = (scratch.add(dst.size_bytes()), scratch.add(workspace.size_bytes()));
+        let again = vec![
+            Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md: src },
+            Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Scratch(out_at), md: dst },
+            Argument { arg: sys::DNNL_ARG_WORKSPACE, slot: Slot::Scratch(workspace_at), md: workspace.clone() },
+        ];
+        steps.push(Step::Primitive(PrimitiveKernel::in_scratch(library, &forward, again, &mut scratch)?));
+        let slot = Slot::Scratch(workspace_at);
+        back.push(Argument { arg: sys::DNNL_ARG_WORKSPACE, slot, md: workspace });
+    }
+    steps.push(Step::Primitive(PrimitiveKernel::in_scratch(library, &pd, back, &mut scratch)?));
+    Ok(Prepared {
+        input_layouts,
+        output_layouts: vec![data.layout.clone()],
+        scratch_bytes: scratch.n_bytes(),
+        can_run_inplace: false,
+        kernel: Arc::new(Sequence::new(steps, Vec::new())),
+    })
+}

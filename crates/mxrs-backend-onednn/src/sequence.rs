@@ -1,0 +1,51 @@
+//! Several steps of one kernel, one after the other, on the memory of one call.
+
+use crate::accumulate::{self, Written};
+use crate::primitive::PrimitiveKernel;
+use mxrs_op::{Kernel, KernelArgs};
+use mxrs_types::Result;
+
+/// One step.
+pub enum Step {
+    /// A primitive.
+    Primitive(PrimitiveKernel),
+    /// Code of ours, over few elements. It meets the requests of the outputs it writes that are not in the kernel's list.
+    Code(Box<dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync>),
+}
+
+/// A kernel of several steps.
+pub struct Sequence {
+    steps: Vec<Step>,
+    written: Vec<Written>,
+    name: String,
+}
+
+impl Sequence {
+    /// Steps in order. `written` lists outputs that steps overwrite, whatever the request; those of primitives are added.
+    pub fn new(steps: Vec<Step>, mut written: Vec<Written>) -> Self {
+        let mut names = Vec::new();
+        for step in &steps {
+            if let Step::Primitive(primitive) = step {
+                written.extend(primitive.written().iter().copied());
+                names.push(primitive.name());
+            }
+        }
+        let name = names.join("+");
+        Self { steps, written, name }
+    }
+}
+
+impl Kernel for Sequence {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        accumulate::run(args, &self.written, |args| {
+            self.steps.iter().try_for_each(|step| match step {
+                Step::Primitive(primitive) => primitive.execute(args),
+                Step::Code(code) => code(args),
+            })
+        })
+    }
+}
