@@ -6,6 +6,7 @@ use super::container::{Grown, Growth};
 use super::events::Patience;
 use super::record::{RecordRef, Request};
 use super::rounding::SizeClass;
+use super::search;
 use crate::config::{Setting, device_word};
 use crate::memory::refused;
 use crate::pressure::Pressure;
@@ -50,9 +51,7 @@ impl Pool {
 
     fn empty_cache(&self, count: impl FnOnce(&mut PoolStats, u64)) -> u64 {
         let (segments, bytes) = self.frozen(|books, caches| {
-            for cache in caches {
-                cache.take_all().into_iter().for_each(|record| books.put(record));
-            }
+            search::gather(books, caches);
             let segments = books.drain();
             let bytes = segments.iter().map(|segment| segment.bytes as u64).sum();
             if !segments.is_empty() {
@@ -224,7 +223,7 @@ impl Pool {
         let (stats, tags, largest_cached) = self.frozen(|books, caches| {
             let with_threads = caches.iter().map(|cache| cache.largest_bytes()).max().unwrap_or(0);
             let largest = with_threads.max(books.container.largest_bytes());
-            (books.snapshot(super::search::with_threads(caches)), super::search::tags(books), largest as u64)
+            (books.snapshot(search::with_threads(caches)), search::tags(books), largest as u64)
         });
         let mut hint = format!("the device reports {} of {} bytes free", device_info.free, device_info.total);
         if released > 0 {
