@@ -1,6 +1,7 @@
 //! `BestFit` and what threads keep in front of it: exact hits, a bound on bytes, and nothing that is kept from others.
 
 use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT};
+use crate::streams::{Event, dynamic};
 use crate::{Bench, MIB};
 use mxrs_storage::Block;
 use std::sync::Barrier;
@@ -47,12 +48,16 @@ fn s5_last_freed_is_first_reused() {
 /// All threads together keep 2 MiB, or a 32nd of a larger pool, from being joined.
 #[test]
 fn what_threads_keep_is_bounded() {
-    // Bytes of small blocks to free, on how many threads, beside how much else; and the bound that follows.
-    for (n_threads, pin_mib, bound) in [(1, 0, 2 * MIB), (3, 0, 2 * MIB), (1, 256, 9 * MIB), (3, 256, 9 * MIB)] {
+    const SIZE: usize = 256 << 10;
+    // On how many threads so many blocks each are freed, beside how much that is live; and the bound that follows. Each of
+    // several threads frees as much as the bound allows all of them.
+    for (n_threads, n_blocks, pin_mib, bound) in
+        [(1, 40, 0, 2 * MIB), (3, 7, 0, 2 * MIB), (1, 100, 256, 9 * MIB), (3, 33, 256, 9 * MIB)]
+    {
         let bench = Backing::Ranges.bench(0, 1024 * MIB);
         let pin = (pin_mib > 0).then(|| bench.allocate(GPU, pin_mib << 20));
         let (freed, seen) = (Barrier::new(n_threads + 1), Barrier::new(n_threads + 1));
-        let mut shares: Vec<_> = (0..n_threads).map(|_| distinct(&bench, 160, 64 << 10)).collect();
+        let mut shares: Vec<_> = (0..n_threads).map(|_| distinct(&bench, n_blocks, SIZE)).collect();
         let pieces = thread::scope(|scope| {
             for share in shares.drain(..) {
                 scope.spawn(|| {
@@ -66,10 +71,30 @@ fn what_threads_keep_is_bounded() {
             seen.wait();
             stats.cached_blocks
         });
-        // Kept blocks of 64 KiB or more, and as many joined pieces between them, one before and one after.
-        let most = 2 * (bound / (64 << 10)) + 1;
+        // What is kept, and as many joined pieces between.
+        let most = 2 * (bound / SIZE as u64) + 1;
         assert!(pieces > 1 && pieces <= most, "{n_threads} threads, {pin_mib} MiB: {pieces} pieces, at most {most}");
         drop(pin);
+    }
+}
+
+/// S9, S6: a short block that is in use goes past the thread, so that a flush finds it and waits for it.
+#[test]
+fn s9_a_block_in_use_is_not_kept_by_its_thread() {
+    for backing in BACKINGS {
+        let bench = backing.bench(5, TOTAL);
+        let event = Event::new(1);
+        bench.allocate(GPU, 4096).free_after([dynamic(&event)]);
+        bench.storage.release_all(GPU);
+        assert_eq!((event.host_waits(), bench.storage.stats(GPU).reserved), (1, 0), "{backing:?}");
+        // One that is finished by the time it is freed is kept like any other.
+        let block = bench.allocate(GPU, 4096);
+        let address = block.as_ptr().addr();
+        event.finish();
+        block.free_after([dynamic(&event)]);
+        drop(bench.allocate(GPU, 100));
+        assert_eq!(bench.allocate(GPU, 4096).as_ptr().addr(), address);
+        assert_eq!(event.host_waits(), 1);
     }
 }
 
