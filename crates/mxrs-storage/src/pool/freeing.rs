@@ -89,16 +89,19 @@ impl Pool {
             // SAFETY: as the caller promises. This happens once: the thread has a cache now.
             return unsafe { Self::free(pool, record) };
         }
-        let mut books = this.books.lock();
-        if books.orphaned {
-            drop(books);
-            // SAFETY: as the caller promises.
-            return unsafe { Self::free_directly(pool, record) };
+        let freed = this.with_books(|books| {
+            if books.orphaned {
+                return None;
+            }
+            let tag = books.retire(record, Counts::freed);
+            books.put(record);
+            Some(tag)
+        });
+        match freed {
+            Some(tag) => drop(tag),
+            // SAFETY: as the caller promises; nothing was done to the block so far.
+            None => unsafe { Self::free_directly(pool, record) },
         }
-        let tag = books.retire(record, Counts::freed);
-        books.put(record);
-        drop(books);
-        drop(tag);
     }
 
     /// Takes a live block back and returns it to the device, after its events.

@@ -98,6 +98,20 @@ fn s9_a_block_in_use_is_not_kept_by_its_thread() {
     }
 }
 
+/// S3: the peak is exact on one thread, whichever way a block is freed.
+#[test]
+fn s3_the_peak_is_exact_where_a_block_in_use_is_freed() {
+    for backing in BACKINGS {
+        let bench = backing.bench(5, TOTAL);
+        drop(bench.allocate(GPU, 4096));
+        let in_use = bench.allocate(GPU, 1 << 20);
+        let hit = bench.allocate(GPU, 4096);
+        in_use.free_after([dynamic(&Event::new(1))]);
+        drop(hit);
+        assert_eq!(bench.storage.stats(GPU).peak_live_requested, MIB + 4096, "{backing:?}");
+    }
+}
+
 /// S8: what another thread keeps is joined, and serves, before the pool grows.
 #[test]
 fn s8_what_others_keep_is_joined_before_growth() {
