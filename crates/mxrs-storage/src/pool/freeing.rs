@@ -114,6 +114,9 @@ impl Pool {
         let is_apart = this.joins && record.is_marked() && !this.wait_for_all(record);
         let discard = |books: &mut Books| {
             let (segment, tag) = books.discard(record);
+            if segment.is_some() {
+                this.begin_return();
+            }
             (segment, tag, books.orphaned)
         };
         let (segment, tag, orphaned) = if this.joins {
@@ -126,8 +129,8 @@ impl Pool {
             this.with_books(discard)
         };
         drop(tag);
-        if let Some(segment) = segment {
-            this.give_back(segment);
+        if segment.is_some() {
+            this.finish_return(segment);
         }
         if is_apart {
             this.join_finished(Patience::Endless);

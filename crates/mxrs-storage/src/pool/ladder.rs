@@ -4,7 +4,7 @@ use super::Pool;
 use super::best_fit::reserve;
 use super::container::{Grown, Growth};
 use super::events::Patience;
-use super::record::{RecordRef, Request};
+use super::record::{RecordRef, Request, Segment};
 use super::rounding::SizeClass;
 use super::search;
 use crate::config::{Setting, device_word};
@@ -56,15 +56,26 @@ impl Pool {
             let bytes = segments.iter().map(|segment| segment.bytes as u64).sum();
             if !segments.is_empty() {
                 count(&mut books.stats, bytes);
-                self.returning.fetch_add(1, Ordering::Relaxed);
+                self.begin_return();
             }
             (segments, bytes)
         });
         if !segments.is_empty() {
-            let _returning = Returning(self);
-            segments.into_iter().for_each(|segment| self.give_back(segment));
+            self.finish_return(segments);
         }
         bytes
+    }
+
+    /// Announces memory that has left the books and is not with the device yet: [`finish_return`](Self::finish_return)
+    /// follows. The caller holds the lock of the books.
+    pub(super) fn begin_return(&self) {
+        self.returning.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns memory that was announced; no lock is held.
+    pub(super) fn finish_return(&self, segments: impl IntoIterator<Item = Segment>) {
+        let _returning = Returning(self);
+        segments.into_iter().for_each(|segment| self.give_back(segment));
     }
 
     /// Steps (5) to (7): a block made of memory from the device, if need be after making room.
@@ -187,7 +198,7 @@ impl Pool {
         error
     }
 
-    /// Empties the cache and waits for other threads that are emptying it.
+    /// Empties the cache and waits for other threads that are returning memory.
     fn make_room(&self) -> u64 {
         let released = self.flush();
         // Rare, and as long as the device takes: naps will do.
