@@ -259,9 +259,8 @@ fn two_runtimes_with_different_settings_live_side_by_side() {
     assert!(builder(&[]).build().is_ok());
 }
 
-/// Not a test of its own: what [`the_environment_of_the_process_is_read`] runs in other processes.
 #[test]
-#[ignore = "run in a child process"]
+#[ignore = "run by the_environment_of_the_process_is_read in processes of its own"]
 fn in_a_child_process() {
     match Runtime::from_env() {
         Ok(runtime) => println!("workers: {}", runtime.engine().config().cpu_workers),
