@@ -103,4 +103,29 @@ mod tests {
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
+
+    /// Exit code 2, before anything is built.
+    #[test]
+    fn wrong_values_are_bad_usage() {
+        for line in [
+            "stress --programs two",
+            "stress --programs 0",
+            "stress --threads 0",
+            "stress --kind Naive",
+            "compare",
+            "compare engine --operators 0",
+            "compare storage --iterations 0",
+            "compare storage --pairs 0",
+            "compare team --round-us 0",
+            "compare team --seconds=-1",
+            "compare team --format xml",
+            "loom --max-preemptions -1",
+            "fuzz --execs 0",
+            "leaks some_test",
+            "nonsense",
+        ] {
+            let error = Cli::try_parse_from(["xtask"].into_iter().chain(line.split(' '))).err();
+            assert_eq!(error.map(|error| error.exit_code()), Some(2), "{line}");
+        }
+    }
 }
