@@ -9,6 +9,7 @@
 //! 3. A failing body taints only what it writes, and skips only the later bodies that depend on it.
 //! 4. The naive engine never collects.
 
+use crate::busy::Busy;
 use crate::config::EngineKind;
 use crate::context::{Inside, RunContext, Worker, is_inside};
 use crate::engine::{Engine, Inner};
@@ -90,6 +91,7 @@ impl Engine {
             return BulkScope { engine: self.clone(), buffer: None, before: 0, _thread: PhantomData };
         }
         let buffer = mine(inner.id).unwrap_or_else(|| inner.open_buffer());
+        let _busy = Busy::enter();
         let before = std::mem::replace(&mut buffer.content.lock().limit, limit);
         if limit < before {
             inner.flush_buffer(&buffer);
@@ -109,6 +111,7 @@ impl Drop for BulkScope {
     fn drop(&mut self) {
         let Some(buffer) = &self.buffer else { return };
         let inner = self.engine.inner();
+        let _busy = Busy::enter();
         buffer.content.lock().limit = self.before;
         inner.flush_buffer(buffer);
         if self.before == 0 {
@@ -125,6 +128,7 @@ impl fmt::Debug for BulkScope {
 
 impl Inner {
     fn open_buffer(&self) -> Arc<Buffer> {
+        let _busy = Busy::enter();
         let (device, dispatch) = (Device::cpu(0), Dispatch::Completer);
         let content = Content { limit: 0, tasks: TaskList::default(), len: 0, device, dispatch };
         // Numbers come round after 65,535 scopes; two buffers of one number only flush more than they have to.
@@ -148,6 +152,7 @@ impl Inner {
     /// A variable is deleted (E11).
     #[cold]
     pub(crate) fn collect(self: &Arc<Self>, task: Task) -> Result<Option<Task>> {
+        let _busy = Busy::enter();
         let mine = if is_inside(self.id) { None } else { mine(self.id) };
         let number = mine.as_ref().map_or(0, |buffer| buffer.number);
         if task.accesses().iter().any(|a| ![0, number].contains(&a.var().buffered_by())) {
@@ -190,6 +195,7 @@ impl Inner {
         if self.buffers.are_idle() {
             return;
         }
+        let _busy = Busy::enter();
         let all = self.buffers.all.lock().clone();
         for buffer in all {
             self.flush_buffer(&buffer);
@@ -197,6 +203,7 @@ impl Inner {
     }
 
     fn flush_buffer(self: &Arc<Self>, buffer: &Buffer) {
+        let _busy = Busy::enter();
         self.push_content(&mut buffer.content.lock());
     }
 
@@ -222,11 +229,7 @@ impl Inner {
         let name = OpName::from("ImperativeBulk");
         let task = Task::new(name, &uses, content.device, 0, Property::NoSkip, content.dispatch, Bulk(list));
         self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);
-        // A fork that waits for this buffer's lock must not be waited for here; as from inside a task, of no engine.
-        let passes = Inside::enter(0);
-        let pushed = self.push_task(task);
-        drop(passes);
-        if let Err(error) = pushed {
+        if let Err(error) = self.push_task(task) {
             // The engine was stopped by someone who did not wait for this thread.
             tracing::error!(target: "mxrs_engine", "{len} collected tasks are dropped: {error}");
         }

@@ -1,8 +1,8 @@
 //! From a described task to one that waits, is queued, or runs.
 
-use crate::busy::{self, Busy};
+use crate::busy::Busy;
 use crate::config::EngineKind;
-use crate::context::{Worker, is_inside, is_inside_any};
+use crate::context::{Worker, is_inside};
 use crate::engine::Inner;
 use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalise};
 use crate::parker::Parker;
@@ -115,18 +115,12 @@ impl Inner {
     /// Counts a push that begins, once no fork is in the way.
     #[inline]
     fn announce(&self) -> Busy {
-        loop {
-            let busy = Busy::enter();
+        let count = || {
             // Between announcing the push and looking for a stop or a fork; those do the reverse, so one sees the other.
             self.tally.pushed.fetch_add(1, Ordering::SeqCst);
             fence_after_rmw();
-            if !busy::forking() || is_inside_any() {
-                return busy;
-            }
-            self.refuse();
-            drop(busy);
-            busy::let_fork_pass();
-        }
+        };
+        Busy::enter_with(count, || self.refuse())
     }
 
     #[cold]

@@ -1,10 +1,10 @@
 //! Waiting: for one variable, or for everything.
 
-use crate::busy::{self, Busy};
+use crate::busy::Busy;
 use crate::context::is_inside;
 use crate::engine::{Engine, Inner};
 use crate::failure::Failure;
-use crate::op::{Task, Waiter};
+use crate::op::{Place, Task, Waiter};
 use crate::parker::Parker;
 use crate::var::{Attached, Var, WaitFor};
 use mxrs_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
@@ -130,18 +130,11 @@ impl Inner {
             tracing::info!(target: "mxrs_engine", "{what}: variable {} at version {}", var.id(), var.version());
         }
         let parker = Parker::of_thread();
-        let waiter = Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker));
-        let attached = loop {
-            let busy = Busy::enter();
-            fence(Ordering::SeqCst);
-            if !busy::forking() {
-                // A waiting thread's place in the queue lies here, on its stack, until it is signalled.
-                let attached = var.cell().attach(wait_for, &waiter)?;
-                drop(busy);
-                break attached;
-            }
-            drop(busy);
-            busy::let_fork_pass();
+        let waiter = Place::of(Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker)));
+        let attached = {
+            let _busy = Busy::enter();
+            // The waiter is in the queue until this thread is signalled.
+            var.cell().attach(wait_for, &waiter)?
         };
         let failure = match attached {
             Attached::Ready(failure) => failure,

@@ -39,8 +39,8 @@ pub(super) struct VarState {
     pub(super) rare: Option<Box<Rare>>,
 }
 
-// SAFETY: the pointers lead to accesses inside tasks that nobody owns while they are queued, or on the stacks of threads
-// that wait; both are used under the lock only.
+// SAFETY: the pointers lead to accesses inside tasks that nobody owns while they are queued, or to waiters of
+// threads that wait; both are used under the lock only.
 unsafe impl Send for VarState {}
 
 /// What a variable carries besides its state.
