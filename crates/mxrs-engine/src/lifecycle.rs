@@ -64,10 +64,11 @@ impl Handle {
 }
 
 fn drain_and_join(inner: &Arc<Inner>) {
-    inner.flush_all();
     inner.stopped.store(true, Ordering::Relaxed);
     // A push either sees the stop or is counted before the wait below looks; see `Inner::announce`.
     fence(Ordering::SeqCst);
+    // Not before: what other threads collected until they saw the stop has been accepted.
+    inner.flush_all();
     inner.sleep_until_idle();
     // Workers at rest for a fork could not leave, and the child would find the list of threads locked.
     let _busy = Busy::enter();

@@ -148,6 +148,11 @@ impl Op {
         self.table.starts_only
     }
 
+    /// Whether it stands for tasks that were collected.
+    pub(crate) fn is_bulk(&self) -> bool {
+        self.table.is_bulk
+    }
+
     fn layout(&self) -> (Layout, usize) {
         layout(self.n_accesses as usize, self.table.layout)
     }

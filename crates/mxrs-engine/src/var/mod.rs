@@ -63,16 +63,18 @@
 //!
 //! # Order of shutdown
 //!
-//! 1. New pushes are refused, but for those from inside tasks still running.
+//! 1. New pushes are refused, but for those from inside tasks still running; what was collected before is pushed.
 //! 2. The stopping thread waits until nothing is pending (E7).
 //! 3. Pools are told to stop; their threads leave once their queue is empty.
 //! 4. They are joined, by a thread that is none of them.
 //! 5. Failures nobody asked about are logged, when the engine goes away.
 
 mod cell;
+mod marks;
 mod queue;
 
 pub(crate) use cell::{Attached, VarCell};
+pub(crate) use marks::NotMarked;
 pub(crate) use queue::{Freed, Refused, TaskList, WaitFor, append, release};
 
 use mxrs_sync::atomic::{Ordering, fence};
@@ -95,7 +97,7 @@ impl Var {
         Self(NonNull::from(cell))
     }
 
-    /// The handle that [`VarCell::set_buffered_by`] counted.
+    /// The handle that [`VarCell::mark_buffered`] counted.
     ///
     /// # Safety
     /// It was counted, and is taken once.
