@@ -13,11 +13,11 @@ use crate::var::Var;
 use crate::wait::{Idle, WaitedFor};
 use crate::watch::{self, Watch};
 use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use mxrs_sync::{Rank, RankedMutex, fork};
+use mxrs_sync::{OnceLock, Rank, RankedMutex, fork};
 use mxrs_types::{Device, DeviceEvent, Result};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 /// Workers of [`EngineKind::Threaded`], whatever the settings say.
 const GLOBAL_WORKERS: usize = 16;
@@ -84,12 +84,11 @@ pub(crate) struct Pools {
 impl Pools {
     fn new(engine: u32) -> Self {
         let more = RankedMutex::new(Rank::Leaf, BTreeMap::new());
-        let (cpu, cpu_priority) = Default::default();
         Self {
             engine,
             born_in: fork::generation(),
-            cpu,
-            cpu_priority,
+            cpu: std::array::from_fn(|_| OnceLock::new()),
+            cpu_priority: OnceLock::new(),
             global: OnceLock::new(),
             copy: OnceLock::new(),
             more,

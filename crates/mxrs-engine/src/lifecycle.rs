@@ -36,7 +36,8 @@ impl Handle {
 
     /// The pool for prioritised tasks has its threads from the start.
     pub(crate) fn start_eager_pools(&self) -> Result<()> {
-        if self.inner.config.kind != EngineKind::ThreadedPerDevice {
+        // Loom would search what these threads do, which is nothing.
+        if cfg!(loom) || self.inner.config.kind != EngineKind::ThreadedPerDevice {
             return Ok(());
         }
         let _busy = Busy::enter();

@@ -11,7 +11,7 @@ use mxrs_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use mxrs_sync::{Condvar, Rank, RankedMutex};
 use mxrs_types::{Error, ErrorKind, Result};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Threads that sleep until nothing is pending.
 pub(crate) struct Idle {
@@ -54,6 +54,7 @@ impl Idle {
 impl Idle {
     /// As [`Idle::sleep_until`] but for at most `limit`; false when the time ran out.
     pub(crate) fn sleep_until_or(&self, limit: Duration, done: impl Fn() -> bool) -> bool {
+        use std::time::Instant;
         let until = Instant::now() + limit;
         self.waiters.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
