@@ -1,6 +1,8 @@
 //! The engine handle and what it holds.
 
+use crate::anew::Anew;
 use crate::bulk::Buffers;
+use crate::busy::Busy;
 use crate::config::{EngineConfig, EngineKind};
 use crate::counters::{EngineCounters, Tally};
 use crate::failure::Failures;
@@ -53,7 +55,7 @@ pub(crate) struct Inner {
     pub(crate) gpus: Gpus,
     pub(crate) buffers: Buffers,
     pub(crate) watch: Option<Watch>,
-    pub(crate) lifecycle: RankedMutex<()>,
+    pub(crate) lifecycle: Anew<RankedMutex<()>>,
     pub(crate) stopped: AtomicBool,
     pub(crate) waited_for: WaitedFor,
     /// Of the process it was made in ([`mxrs_sync::fork::generation`]).
@@ -173,7 +175,7 @@ impl EngineBuilder {
             pools: Pools::new(id),
             gpus,
             buffers: Buffers::new(),
-            lifecycle: RankedMutex::new(Rank::EngineLifecycle, ()),
+            lifecycle: Anew::new(|| RankedMutex::new(Rank::EngineLifecycle, ())),
             stopped: AtomicBool::new(false),
             waited_for: WaitedFor::new(0),
             born_in: fork::generation(),
@@ -256,6 +258,7 @@ impl Engine {
     /// What it has done so far.
     pub fn counters(&self) -> EngineCounters {
         let inner = self.inner();
+        let _busy = Busy::enter();
         let tally = &inner.tally;
         let refused = tally.refused.load(Ordering::Relaxed);
         let mut pools: Vec<_> = inner.pools.all().iter().map(|pool| pool.counters()).collect();

@@ -49,7 +49,7 @@ impl ForkGuard for Hook {
     }
 
     fn hold<'a>(&'a self, _: &mut Kept<'a>) {
-        // Threads that are at rest, or not busy, hold no lock of the engine.
+        // Workers at rest and threads that are not busy hold no lock of the engine but those that a child gets anew.
     }
 
     fn parent(&self) {
@@ -62,6 +62,8 @@ impl ForkGuard for Hook {
 
     fn child(&self) {
         let Some(engine) = self.engine.upgrade() else { return };
+        engine.idle.reset();
+        engine.lifecycle.renew();
         let workers = engine.config.child_workers.get();
         for pool in engine.pools.all() {
             pool.reset(matches!(pool.id(), PoolId::Cpu(_)).then_some(workers));

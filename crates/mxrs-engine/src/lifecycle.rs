@@ -48,7 +48,7 @@ impl Handle {
     pub(crate) fn stop(&self) {
         if !is_inside(self.inner.id) {
             // Until the workers are gone nobody may start the engine again: a task pushed then would find none.
-            let _stopping = self.inner.lifecycle.lock();
+            let _stopping = self.inner.lifecycle.get().lock();
             drain_and_join(&self.inner);
         }
     }
@@ -58,7 +58,7 @@ impl Handle {
             // A task runs, so the engine has not stopped.
             return Ok(());
         }
-        let _starting = self.inner.lifecycle.lock();
+        let _starting = self.inner.lifecycle.get().lock();
         self.inner.stopped.store(false, Ordering::Release);
         self.start_eager_pools()
     }

@@ -243,16 +243,23 @@ impl Inner {
     /// chain of such tasks is a loop and no recursion.
     #[cold]
     fn run_here(self: &Arc<Self>, task: Task) {
-        let waiting = HERE.with(|here| {
+        let mut task = Some(task);
+        let queued = HERE.try_with(|here| {
             let mut here = here.borrow_mut();
             let running = here.is_some();
-            here.get_or_insert_default().push_back((Arc::clone(self), task));
+            here.get_or_insert_default().extend(task.take().map(|task| (Arc::clone(self), task)));
             running
         });
-        if waiting {
+        if queued == Ok(true) {
             return;
         }
-        while let Some((engine, task)) = HERE.with(|here| here.borrow_mut().as_mut().and_then(VecDeque::pop_front)) {
+        if let Some(task) = task {
+            // The thread is ending and has no queue any more.
+            self.run_deferred(task, None, None);
+            return;
+        }
+        let next = |here: &RefCell<Option<Here>>| here.borrow_mut().as_mut().and_then(VecDeque::pop_front);
+        while let Some((engine, task)) = HERE.with(next) {
             engine.run_deferred(task, None, None);
         }
         HERE.with(|here| *here.borrow_mut() = None);

@@ -58,6 +58,7 @@ mod checks {
             unforked_engines_still_work(kind);
             engines_end_during_forks(&engine, kind);
             fork_from_collecting_threads(&engine, kind);
+            fork_during_stops_and_waits(&engine, kind);
         }
     }
 
@@ -259,6 +260,42 @@ mod checks {
         assert_eq!(statuses, [0; FORKS], "E17, {kind:?}");
         engine.wait_for_all().unwrap();
         assert_eq!(done.load(Ordering::Relaxed), pushed, "E6, {kind:?}: the parent lost nothing");
+    }
+
+    /// One thread stops and starts the engine, one waits for all, a third forks; children start, compute and stop.
+    fn fork_during_stops_and_waits(engine: &Engine, kind: EngineKind) {
+        let over = AtomicBool::new(false);
+        let again = |f: &dyn Fn()| {
+            while !over.load(Ordering::Relaxed) {
+                f();
+            }
+        };
+        let child = || {
+            if engine.start().is_err() {
+                return 20;
+            }
+            let code = i32::from(graph(engine) != Some(expected()));
+            engine.stop();
+            code
+        };
+        let statuses: Vec<i32> = thread::scope(|scope| {
+            scope.spawn(|| {
+                again(&|| {
+                    engine.stop();
+                    engine.start().unwrap();
+                });
+            });
+            scope.spawn(|| {
+                again(&|| {
+                    let _ = engine.task("waited for").push(|_| Ok(()));
+                    engine.wait_for_all().unwrap();
+                });
+            });
+            let statuses = (0..FORKS).map(|_| in_child(child)).take_while(|status| *status != HANGS).collect();
+            over.store(true, Ordering::Relaxed);
+            statuses
+        });
+        assert_eq!(statuses, [0; FORKS], "E17, {kind:?}");
     }
 
     /// The exit code of `f` run in a forked child.
