@@ -8,6 +8,7 @@ use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_bac
 use crate::parker::Parker;
 use crate::pool::PoolId;
 use crate::var::{self, Refused};
+use mxrs_sync::Team;
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -182,6 +183,8 @@ impl Inner {
         let inner = Arc::clone(self);
         Arc::new(move |task: Task, index| {
             let worker = Worker { pool: id, index };
+            let keeps_loops = task.device.kind == DeviceKind::Gpu && !inner.config.gpu_workers_share_loops;
+            let _alone = keeps_loops.then(Team::alone);
             inner.run_deferred(task, Some(worker), Some(worker))
         })
     }

@@ -250,7 +250,7 @@ impl Inner {
             here.get_or_insert_default().extend(task.take().map(|task| (Arc::clone(self), task)));
             running
         });
-        if queued == Ok(true) {
+        if queued.unwrap_or(false) {
             return;
         }
         if let Some(task) = task {
