@@ -24,11 +24,13 @@
 //! words inference is written in.
 
 mod broadcast;
+mod broadcast_back;
 mod catalogue;
 mod docs;
 pub mod dtypes;
 pub mod elemwise;
 mod filled;
+mod gradients;
 mod indexing;
 mod inference;
 pub mod init;
@@ -39,6 +41,7 @@ mod numeric;
 mod pairwise;
 pub mod reduce;
 mod reduction;
+mod reshape_back;
 pub mod scalar;
 pub mod shape;
 mod unary;

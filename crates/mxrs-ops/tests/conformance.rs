@@ -1,4 +1,4 @@
-//! The reference backend against itself: every sample of every operator runs on every dtype, with every request, in place,
+//! The reference backend against itself: every sample of every operator, and of those that only gradients call, runs on every dtype, with every request, in place,
 //! and on any number of threads, and gives the same numbers.
 
 use mxrs_op::ReferenceBackend;
@@ -10,7 +10,8 @@ fn every_sample_runs_in_every_way() {
     let threads = NonZeroUsize::new(2).expect("two is not zero");
     let team = mxrs_sync::Team::new(mxrs_sync::TeamConfig { threads, cpus: None }).expect("two threads");
     let mut report = Report::default();
-    for op in mxrs_ops::catalogue().iter() {
+    let ops = mxrs_ops::catalogue();
+    for op in ops.iter().chain(ops.companions()) {
         let one = conformance::run(&ReferenceBackend, op, &team);
         assert!(one.n_compared() > 0, "{}: nothing was compared", op.name);
         report.extend(one);
@@ -21,7 +22,9 @@ fn every_sample_runs_in_every_way() {
 
 #[test]
 fn samples_have_unique_names_and_cover_the_corners() {
-    for op in mxrs_ops::catalogue().iter() {
+    let ops = mxrs_ops::catalogue();
+    for op in ops.iter().chain(ops.companions()) {
+        assert!(op.is_built() && !op.summary.is_empty(), "{}", op.name);
         let samples = (op.samples)();
         let mut names: Vec<&str> = samples.iter().map(|s| s.name).collect();
         names.sort_unstable();
