@@ -328,6 +328,7 @@ fn samples() -> Vec<Sample> {
         Sample::new("three_axes", [("kernel", "(2, 2, 2)"), ("pool_type", "avg")], &[&[1, 2, 3, 4, 5]]),
         Sample::new("channels_last", [("kernel", "(2, 2)"), ("layout", "NHWC")], &[&[1, 4, 5, 3]]),
         Sample::new("no_images", halves, &[&[0, 3, 4, 4]]),
+        Sample::new("avg_no_images", [("kernel", "(2, 2)"), ("pool_type", "avg")], &[&[0, 3, 4, 4]]),
         Sample::new("one_element", [("kernel", "(1, 1)")], &[&[1, 1, 1, 1]]),
     ]
 }
