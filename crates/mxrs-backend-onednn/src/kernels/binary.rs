@@ -5,7 +5,7 @@ use crate::library::Library;
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
-use mxrs_types::Result;
+use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
 /// Builds the primitive.
@@ -43,7 +43,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         input_layouts: vec![leader.layout.clone(); 2],
         output_layouts: vec![leader.layout.clone()],
         scratch_bytes,
-        can_run_inplace: true,
+        // Where there is padding, oneDNN may clear the output first, which must not be the second operand then.
+        can_run_inplace: leader.size_bytes() == leader.with_layout(Layout::RowMajor).size_bytes(),
         kernel,
     })
 }

@@ -166,7 +166,7 @@ impl<'a> Runner<'a> {
         for (i, (input, desc)) in self.inputs.iter().zip(&self.prepared.inputs).enumerate() {
             let is_aux = i >= self.prepared.inputs.len() - self.op.n_aux;
             let layout = &self.planned.input_layouts[i];
-            if layout.is_row_major() && !is_aux && input.bytes() != self.prepared.data[i].bytes() {
+            if *layout == desc.layout && !is_aux && input.bytes() != self.prepared.data[i].bytes() {
                 return Err(format!("changed input {i} ({desc})"));
             }
         }

@@ -1,4 +1,6 @@
-//! Gradients of Convolution with respect to data and weights, every tensor in the layout the primitive likes best.
+//! Gradients of Convolution with respect to data and weights. Data and the gradient of the output are taken in the layout
+//! a primitive left them in, where there is an implementation for it: what oneDNN likes best of all is often another than
+//! the forward call's, and copying every activation costs more than it gains.
 //!
 //! Inputs of both: the gradient of the output, the other factor, and the tensor asked about, for its shape only.
 
@@ -15,8 +17,15 @@ use std::sync::Arc;
 
 /// Builds `_backward_Convolution_data(ograd, weight, data)`.
 pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    build_data(library, call, true).or_else(|_| build_data(library, call, false))
+}
+
+fn build_data(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Result<Prepared> {
     let [ograd, weights, data] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    let problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
+    let mut problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
+    if follows {
+        problem.follow(library, data, ograd)?;
+    }
     let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
     let pd = library.prim_desc(|out| {
         // SAFETY: every descriptor and array outlives the call.
@@ -57,8 +66,15 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
 
 /// Builds `_backward_Convolution_weight(ograd, data, weight)`.
 pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    build_weight(library, call, true).or_else(|_| build_weight(library, call, false))
+}
+
+fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Result<Prepared> {
     let [ograd, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    let problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
+    let mut problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
+    if follows {
+        problem.follow(library, data, ograd)?;
+    }
     let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
     let pd = library.prim_desc(|out| {
         // SAFETY: every descriptor and array outlives the call; a null bias means none.

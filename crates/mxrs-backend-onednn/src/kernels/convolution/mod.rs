@@ -63,6 +63,16 @@ impl Problem {
         })
     }
 
+    /// Takes data and the gradient of the output as they come, where a primitive left them.
+    fn follow(&mut self, library: &Library, data: &TensorDesc, ograd: &TensorDesc) -> Result<()> {
+        for (md, desc) in [(&mut self.src, data), (&mut self.dst, ograd)] {
+            if !desc.layout.is_row_major() {
+                *md = MemDesc::copy_of(library.md(desc)?.0)?;
+            }
+        }
+        Ok(())
+    }
+
     fn forward(&self, library: &Library, kind: sys::dnnl_prop_kind_t, bias: Option<&MemDesc>) -> Result<PrimDesc> {
         library.prim_desc(|out| {
             // SAFETY: every descriptor and array outlives the call; a null bias means none.

@@ -1,0 +1,144 @@
+//! Samples whose tensors arrive as a convolution leaves them: blocked, with channels padded where they do not fill a
+//! block. Numbers, requests and padding are checked as for row-major tensors.
+
+use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, OpDef, OpSet, RawTensor, Support, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_testkit::AlignedBuffer;
+use mxrs_testkit::conformance::{Prepared, Runner};
+use mxrs_types::{DType, Layout, WriteReq};
+use std::collections::BTreeSet;
+
+/// Inputs that are parameters, which no convolution makes.
+const PARAMETERS: [&str; 2] = ["weight", "bias"];
+/// Channels on the far side of the convolution.
+const OTHER_CHANNELS: usize = 32;
+
+/// Who makes the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Maker {
+    /// A convolution: channels last on most processors.
+    Forward,
+    /// The gradient of a convolution's data: blocks of channels on most processors.
+    Backward,
+}
+
+/// The layout in which a convolution or its gradient leaves a tensor of this shape.
+fn layout_of(maker: Maker, backend: &OneDnn, ops: &OpSet, desc: &TensorDesc) -> Layout {
+    let n_spatial = desc.shape.ndim() - 2;
+    let (three, one) = (vec!["3"; n_spatial].join(", "), vec!["1"; n_spatial].join(", "));
+    let channels = desc.shape[1];
+    let n_filters = if maker == Maker::Forward { channels } else { OTHER_CHANNELS };
+    let attrs = Attrs::from([
+        ("kernel", format!("({three},)").as_str()),
+        ("pad", format!("({one},)").as_str()),
+        ("num_filter", n_filters.to_string().as_str()),
+        ("no_bias", "True"),
+    ]);
+    let dense = |channels: &[usize], space: &[usize]| TensorDesc::dense([channels, space].concat().as_slice(), desc.dtype);
+    let other = dense(&[desc.shape[0], OTHER_CHANNELS], &desc.shape[2..]);
+    let window = vec![3; n_spatial];
+    let this = desc.with_layout(Layout::RowMajor);
+    let (name, inputs) = match maker {
+        Maker::Forward => ("Convolution", vec![other, dense(&[channels, OTHER_CHANNELS], &window)]),
+        Maker::Backward => {
+            ("_backward_Convolution_data", vec![other, dense(&[OTHER_CHANNELS, channels], &window), this.clone()])
+        }
+    };
+    let op = ops.get(name).expect("it is in the catalogue");
+    let params = op.parse(&attrs).expect("the attributes are right");
+    let is_constant = vec![false; inputs.len()];
+    let outputs = [this];
+    let call =
+        OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant: &is_constant, is_train: true };
+    backend.plan(&call).map_or(Layout::RowMajor, |planned| planned.output_layouts[0].clone())
+}
+
+/// The tensor in another layout.
+fn copy(backend: &OneDnn, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDesc) -> AlignedBuffer {
+    let kernel = backend.reorder(from, to).expect("oneDNN answers").expect("it made the layout");
+    let mut copy = AlignedBuffer::zeroed(to.size_bytes());
+    let args = KernelArgs {
+        inputs: &[RawTensor::from_slice(data.bytes())],
+        outputs: &[RawTensor::from_mut_slice(copy.bytes_mut())],
+        reqs: &[WriteReq::Write],
+        scratch: RawTensor::from_slice(&[]),
+        team: &Team::serial(),
+        random: None,
+    };
+    kernel.run(&args).expect("a copy runs");
+    copy
+}
+
+/// Brings inputs of a sample, or with `only` that one, into layouts that `maker` makes. The last of them, if there was any.
+fn into_layouts(
+    maker: Maker,
+    backend: &OneDnn,
+    ops: &OpSet,
+    op: &OpDef,
+    prepared: &mut Prepared,
+    only: Option<usize>,
+) -> Option<TensorDesc> {
+    let names = op.input_names(&prepared.params);
+    let mut last = None;
+    for (i, name) in names.iter().enumerate() {
+        let desc = prepared.inputs[i].clone();
+        let is_image = (3..=5).contains(&desc.shape.ndim()) && desc.shape.n_elements() > 0;
+        if !is_image || PARAMETERS.contains(&name.as_str()) || only.is_some_and(|only| only != i) {
+            continue;
+        }
+        let layout = layout_of(maker, backend, ops, &desc);
+        if layout.is_row_major() {
+            continue;
+        }
+        let other = desc.with_layout(layout);
+        prepared.data[i] = copy(backend, &prepared.data[i], &desc, &other);
+        prepared.inputs[i] = other.clone();
+        last = Some(other);
+    }
+    last
+}
+
+fn is_padded(desc: &TensorDesc) -> bool {
+    desc.size_bytes() > desc.shape.n_elements() * desc.dtype.size_of()
+}
+
+#[test]
+fn tensors_as_convolutions_leave_them() {
+    let team = Team::serial();
+    let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
+    let ops = mxrs_ops::catalogue();
+    let mut problems = Vec::new();
+    // Operators that met a layout of this maker, with or without padding.
+    let mut met: BTreeSet<(Maker, bool, &str)> = BTreeSet::new();
+    for op in ops.iter().chain(ops.companions()) {
+        for (sample, maker) in
+            (op.samples)().iter().flat_map(|s| [Maker::Forward, Maker::Backward].map(|maker| (s.clone(), maker)))
+        {
+            // All at once, then each alone: the others are row-major then.
+            for only in std::iter::once(None).chain((0..sample.inputs.len()).map(Some)) {
+                let Ok(mut prepared) = Prepared::new(op, &sample, DType::F32) else { continue };
+                let is_constant = vec![false; prepared.inputs.len()];
+                let made = into_layouts(maker, &backend, &ops, op, &mut prepared, only);
+                let Some(made) = made else { continue };
+                if matches!(backend.supports(&prepared.call(op, &is_constant)), Support::No(_)) {
+                    continue;
+                }
+                let checked = Runner::new(&*backend, op, &prepared, &is_constant, &team)
+                    .and_then(|runner| runner.check_all(&team));
+                met.insert((maker, is_padded(&made), op.name));
+                problems.extend(
+                    checked.err().map(|what| format!("{}/{} {maker:?} {only:?} {made}: {what}", op.name, sample.name)),
+                );
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let n_ops = |of: &dyn Fn(&Maker, bool) -> bool| met.iter().filter(|(maker, padded, _)| of(maker, *padded)).count();
+    assert!(n_ops(&|maker, _| *maker == Maker::Forward) > 10, "{met:?}");
+    assert!(n_ops(&|maker, _| *maker == Maker::Backward) > 10, "{met:?}");
+    // On processors with narrow registers no layout is padded.
+    if std::env::consts::ARCH == "x86_64" && std::arch::is_x86_feature_detected!("avx512f") {
+        assert!(n_ops(&|_, padded| padded) > 10, "{met:?}");
+    }
+}
