@@ -59,6 +59,7 @@ impl Pool {
             cache.take_all().into_iter().for_each(|older| books.put(older));
         }
         if cache.has_room(record.key()).is_none() {
+            // Sizes that never come back would pile up where every granule makes a class.
             if self.joins && cache.n_classes() >= thread_cache::FRONT {
                 cache.clear().into_iter().for_each(|older| books.put(older));
             }
