@@ -7,7 +7,7 @@ use crate::{
 use mxrs_types::Error;
 
 /// Names that tools of the project read, so that who has set them for those is not warned.
-const NAMES_OF_TOOLS: &[&str] = &["MXRS_BLESS", "MXRS_COMMIT", "MXRS_TOOLS_DIR"];
+const NAMES_OF_TOOLS: &[&str] = &["MXRS_COMMIT", "MXRS_TOOLS_DIR"];
 
 /// Under Round the page is a power of two, and the cutoff not below the page.
 pub(crate) fn pool_errors(pools: &PoolSettings) -> Vec<Error> {

@@ -1,6 +1,5 @@
 //! The list of subcommands; each has a file of its own that holds its arguments and its work.
 
-mod bless;
 mod ci;
 mod compare;
 mod demo;
@@ -52,8 +51,6 @@ enum Command {
     Gen(generate::Args),
     /// Run the fuzz targets
     Fuzz(fuzz::Args),
-    /// Rewrite generated tables and golden files
-    Bless(bless::Args),
     /// Check the protocols of the engine, the storage pools and the thread team with loom
     Loom(loom::Args),
     /// Run random programs on every kind of engine against a serial interpreter of its rules
@@ -84,7 +81,6 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Doc(args) => doc::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
-        Command::Bless(args) => bless::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Miri(args) => miri::run(&args),
