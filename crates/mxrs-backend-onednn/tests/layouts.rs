@@ -35,7 +35,8 @@ fn layout_of(maker: Maker, backend: &OneDnn, ops: &OpSet, desc: &TensorDesc) -> 
         ("num_filter", n_filters.to_string().as_str()),
         ("no_bias", "True"),
     ]);
-    let dense = |channels: &[usize], space: &[usize]| TensorDesc::dense([channels, space].concat().as_slice(), desc.dtype);
+    let dense =
+        |channels: &[usize], space: &[usize]| TensorDesc::dense([channels, space].concat().as_slice(), desc.dtype);
     let other = dense(&[desc.shape[0], OTHER_CHANNELS], &desc.shape[2..]);
     let window = vec![3; n_spatial];
     let this = desc.with_layout(Layout::RowMajor);
