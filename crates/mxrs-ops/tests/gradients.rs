@@ -25,6 +25,14 @@ fn in_folder(ops: &OpSet, folder: &str) -> Vec<Arc<OpDef>> {
         .collect()
 }
 
+/// Adds the report of an operator, of which something must have been compared.
+fn add(all: &mut GradientReport, op: &str, report: GradientReport, is_compared: bool) {
+    if is_compared && report.failed.is_empty() && report.n_compared() == 0 {
+        all.add(op, "all samples", Err("no derivative was compared".into()));
+    }
+    all.extend(report);
+}
+
 /// G9 and G10 for a folder.
 fn check_folder(folder: &str) {
     let ops = mxrs_ops::catalogue();
@@ -32,8 +40,7 @@ fn check_folder(folder: &str) {
     for op in in_folder(&ops, folder) {
         let report = gradient::check(&ops, &op, &options(op.name));
         let has_inputs = (op.samples)().iter().any(|s| !s.inputs.is_empty());
-        assert!(!has_inputs || report.n_compared() > 0, "{}: no derivative was compared", op.name);
-        all.extend(report);
+        add(&mut all, op.name, report, has_inputs);
     }
     all.assert_ok();
 }
@@ -47,8 +54,7 @@ fn check_folder_twice(folder: &str) {
             continue;
         }
         let report = gradient::check_second_order(&ops, &op, &options(op.name));
-        assert!(report.n_compared() > 0, "{}: no derivative was compared", op.name);
-        all.extend(report);
+        add(&mut all, op.name, report, true);
     }
     all.assert_ok();
 }
