@@ -117,7 +117,11 @@ fn define_backward() -> OpDef {
             let Some((forward, ograd)) = inputs.split_at_mut_checked(2) else { return Ok(()) };
             ograd.iter_mut().try_for_each(|ograd| unify(&mut outputs[0], ograd, "ograd"))?;
             unify(&mut outputs[0], &mut forward[0], "output")?;
-            infer_shape(params, forward, outputs)
+            // The forward call guesses the form of a label; here it is one of several until something is known of it.
+            match forward[1].ndim() {
+                Some(_) => infer_shape(params, forward, outputs),
+                None => Ok(()),
+            }
         },
         infer_dtype,
         dtypes: FLOATS,
