@@ -7,7 +7,7 @@ use mxrs_types::Device;
 
 fn storage(c: &mut Criterion) {
     let mut group = c.benchmark_group("storage/cpu");
-    for kind in [PoolKind::Naive, PoolKind::Round, PoolKind::Unpooled] {
+    for kind in PoolKind::ALL {
         let storage = Storage::new(StorageConfig::uniform(PoolConfig::of_kind(kind))).expect("the pools start");
         for size in [4096usize, 1 << 20] {
             group.bench_with_input(BenchmarkId::new(format!("{kind:?}"), size), &size, |b, &size| {

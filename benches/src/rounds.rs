@@ -19,7 +19,8 @@ impl Budget {
     /// which is for trying whether things work.
     pub fn share(seconds: f64, n_cases: usize) -> Self {
         let min_rounds = if seconds < 1.0 { 1 } else { 3 };
-        Self { time: Duration::from_secs_f64(seconds.max(0.0) / n_cases.max(1) as f64), min_rounds }
+        let time = Duration::try_from_secs_f64(seconds.max(0.0) / n_cases.max(1) as f64);
+        Self { time: time.unwrap_or(Duration::MAX), min_rounds }
     }
 }
 

@@ -44,6 +44,15 @@ fn a_library_that_is_not_there_is_an_error_that_names_it() {
 }
 
 #[test]
+fn a_load_that_nobody_has_is_an_error_that_names_those_there_are() {
+    let program = env!("CARGO_BIN_EXE_compare_engine");
+    let output = Command::new(program).args(["--load", "no such"]).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("there are `") && stderr.contains("`resnet-50`"), "{stderr}");
+}
+
+#[test]
 fn storage_has_a_row_for_every_heap() {
     let flags = ["--seconds", "0.1", "--iterations", "1", "--pairs", "1000"];
     let report = report(env!("CARGO_BIN_EXE_compare_storage"), &flags);

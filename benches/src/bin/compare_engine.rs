@@ -1,6 +1,6 @@
 //! MXNet's engine and ours on the same operators with empty bodies, in turns: `cargo xtask compare engine`.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Parser;
 use mxrs_benches::counting::{self, Counting};
 use mxrs_benches::engine::dag::StaticGraph;
@@ -76,8 +76,10 @@ fn report(args: &Args) -> Result<(Report, Format)> {
         Load::fan(16),
         Load::network("resnet-50")?,
     ];
+    let names = loads.each_ref().map(|load| format!("`{}`", load.name())).join(", ");
     let loads: Vec<Load> =
         loads.into_iter().filter(|load| args.load.as_ref().is_none_or(|part| load.name().contains(part))).collect();
+    ensure!(!loads.is_empty(), "--load fits no load; there are {names}");
     let modes = [(1, Sharing::Disjoint), (2, Sharing::Disjoint), (2, Sharing::Crossing)];
     let cases: Vec<Assignment<'_>> = modes
         .iter()

@@ -75,7 +75,7 @@ mod run {
     /// Seeds are handed out one by one, so the result does not depend on the number of threads.
     fn one_kind(options: &Options, kind: (EngineKind, bool)) -> Result<Tally, String> {
         let next = AtomicU64::new(options.seed);
-        let end = options.seed + options.programs;
+        let end = options.seed.checked_add(options.programs).ok_or("--seed and --programs add up to too much")?;
         let worker = || {
             let mut tally = Tally::default();
             loop {

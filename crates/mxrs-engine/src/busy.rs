@@ -1,9 +1,13 @@
 //! Which threads are in the middle of a step that a fork must not tear apart: pushing a task, running one on the pushing
-//! thread, or getting into a queue.
+//! thread, collecting, getting into a queue, completing what was started, or starting and ending workers.
+//!
+//! Whoever takes a lock of an engine does so within such a step, or as a worker in a task: a fork waits for both, so that
+//! the child finds every lock free.
 //!
 //! Each thread has a flag of its own, so marking costs two stores. A fork raises a flag of the process, then waits for the
 //! threads' flags; a thread raises its own, then looks at the process's: one sees the other.
 
+use crate::context::is_inside_any;
 // Std's own, not those of the door: forks are no part of what loom searches, and loom's cannot live in statics.
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,12 +39,39 @@ fn register() -> Arc<AtomicU32> {
 pub(crate) struct Busy(());
 
 impl Busy {
-    /// The caller orders this before looking at [`forking`], by a full barrier.
     #[inline]
-    pub(crate) fn enter() -> Self {
+    fn mark() -> Self {
         // Only this thread writes its flag; it counts, as a body run on the pushing thread may push in turn.
         let _ = MINE.try_with(|mine| mine.store(mine.load(Ordering::Relaxed) + 1, Ordering::Relaxed));
         Self(())
+    }
+
+    /// Enters once no fork is in the way.
+    pub(crate) fn enter() -> Self {
+        Self::enter_with(|| fence(Ordering::SeqCst), || ())
+    }
+
+    /// As [`Busy::enter`], with something to do between the mark and the look at forks, which must be a full barrier, and
+    /// to be undone when a fork is in the way.
+    ///
+    /// A thread that is busy already, or inside a task, does not wait: a fork waits for it.
+    #[inline]
+    pub(crate) fn enter_with(announce: impl Fn(), withdraw: impl Fn()) -> Self {
+        loop {
+            let busy = Self::mark();
+            announce();
+            if !forking() || is_waited_for() {
+                return busy;
+            }
+            withdraw();
+            drop(busy);
+            let_fork_pass();
+        }
+    }
+
+    /// For the thread that forks, which has nobody to wait for.
+    pub(crate) fn of_forking_thread() -> Self {
+        Self::mark()
     }
 }
 
@@ -51,15 +82,21 @@ impl Drop for Busy {
     }
 }
 
+/// Whether a fork waits for the calling thread, which has just been marked, for another reason.
+#[cold]
+fn is_waited_for() -> bool {
+    is_inside_any() || MINE.try_with(|mine| mine.load(Ordering::Relaxed)).is_ok_and(|marks| marks > 1)
+}
+
 /// Whether a fork is being prepared.
 #[inline]
-pub(crate) fn forking() -> bool {
+fn forking() -> bool {
     FORKING.load(Ordering::Relaxed) > 0
 }
 
 /// Lets a fork pass, with the thread not marked.
 #[cold]
-pub(crate) fn let_fork_pass() {
+fn let_fork_pass() {
     while forking() {
         thread::yield_now();
     }

@@ -1,5 +1,6 @@
 //! The end of a task whose body only starts the work.
 
+use crate::busy::Busy;
 use crate::engine::Inner;
 use crate::gpu::TaskStreams;
 use crate::op::Task;
@@ -76,6 +77,8 @@ impl Shared {
             }
             State::Open(task, false) => {
                 drop(state);
+                // From any thread, and it takes the locks of the task's variables.
+                let _busy = Busy::enter();
                 let result = self.end_on_device(&task, result);
                 self.engine.complete_started(task, result);
                 Ok(())

@@ -79,6 +79,9 @@ pub struct EngineConfig {
     pub gpu_copy_workers: NonZeroUsize,
     /// Streams of each GPU worker but those for copies: 1, or 2 for an auxiliary one.
     pub gpu_worker_streams: NonZeroUsize,
+    /// Whether loops of a GPU's tasks on the host may be shared with a team's threads; otherwise each runs on its worker
+    /// alone ([`mxrs_sync::Team::alone`]). Under [`EngineKind::Naive`] it makes no difference.
+    pub gpu_workers_share_loops: bool,
     /// When a GPU task is complete; with `is_async` always when its work is enqueued. Under [`EngineKind::Naive`] it makes
     /// no difference: work is left on the stream.
     pub gpu_sync: GpuSync,
@@ -107,6 +110,7 @@ impl Default for EngineConfig {
             gpu_workers: TWO,
             gpu_copy_workers: TWO,
             gpu_worker_streams: NonZeroUsize::MIN,
+            gpu_workers_share_loops: false,
             gpu_sync: GpuSync::Host,
             child_workers: NonZeroUsize::MIN,
             sticky_errors: false,

@@ -105,28 +105,29 @@ mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u32>> = RefCell::new(Vec:
 #[cfg(not(loom))]
 mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) }; }
 
-/// Marks the current thread as working for an engine, until dropped.
+/// Marks the current thread as working for an engine, until dropped. A thread whose variables are being destroyed is in no
+/// task as far as anyone can tell.
 pub(crate) struct Inside(());
 
 impl Inside {
     pub(crate) fn enter(engine: u32) -> Self {
-        RUNNING.with(|running| running.borrow_mut().push(engine));
+        let _ = RUNNING.try_with(|running| running.borrow_mut().push(engine));
         Self(())
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        RUNNING.with(|running| running.borrow_mut().pop());
+        let _ = RUNNING.try_with(|running| running.borrow_mut().pop());
     }
 }
 
 /// Whether the current thread is a worker of this engine or runs one of its tasks.
 pub(crate) fn is_inside(engine: u32) -> bool {
-    RUNNING.with(|running| running.borrow().contains(&engine))
+    RUNNING.try_with(|running| running.borrow().contains(&engine)).unwrap_or(false)
 }
 
 /// Whether the current thread is a worker of any engine, or runs a task of one.
 pub(crate) fn is_inside_any() -> bool {
-    RUNNING.with(|running| !running.borrow().is_empty())
+    RUNNING.try_with(|running| !running.borrow().is_empty()).unwrap_or(false)
 }

@@ -1,6 +1,8 @@
 //! The engine handle and what it holds.
 
+use crate::anew::Anew;
 use crate::bulk::Buffers;
+use crate::busy::Busy;
 use crate::config::{EngineConfig, EngineKind};
 use crate::counters::{EngineCounters, Tally};
 use crate::failure::Failures;
@@ -13,11 +15,11 @@ use crate::var::Var;
 use crate::wait::{Idle, WaitedFor};
 use crate::watch::{self, Watch};
 use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use mxrs_sync::{Rank, RankedMutex, fork};
+use mxrs_sync::{OnceLock, Rank, RankedMutex, fork};
 use mxrs_types::{Device, DeviceEvent, Result};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 /// Workers of [`EngineKind::Threaded`], whatever the settings say.
 const GLOBAL_WORKERS: usize = 16;
@@ -53,7 +55,7 @@ pub(crate) struct Inner {
     pub(crate) gpus: Gpus,
     pub(crate) buffers: Buffers,
     pub(crate) watch: Option<Watch>,
-    pub(crate) lifecycle: RankedMutex<()>,
+    pub(crate) lifecycle: Anew<RankedMutex<()>>,
     pub(crate) stopped: AtomicBool,
     pub(crate) waited_for: WaitedFor,
     /// Of the process it was made in ([`mxrs_sync::fork::generation`]).
@@ -84,12 +86,11 @@ pub(crate) struct Pools {
 impl Pools {
     fn new(engine: u32) -> Self {
         let more = RankedMutex::new(Rank::Leaf, BTreeMap::new());
-        let (cpu, cpu_priority) = Default::default();
         Self {
             engine,
             born_in: fork::generation(),
-            cpu,
-            cpu_priority,
+            cpu: std::array::from_fn(|_| OnceLock::new()),
+            cpu_priority: OnceLock::new(),
             global: OnceLock::new(),
             copy: OnceLock::new(),
             more,
@@ -174,7 +175,7 @@ impl EngineBuilder {
             pools: Pools::new(id),
             gpus,
             buffers: Buffers::new(),
-            lifecycle: RankedMutex::new(Rank::EngineLifecycle, ()),
+            lifecycle: Anew::new(|| RankedMutex::new(Rank::EngineLifecycle, ())),
             stopped: AtomicBool::new(false),
             waited_for: WaitedFor::new(0),
             born_in: fork::generation(),
@@ -257,6 +258,7 @@ impl Engine {
     /// What it has done so far.
     pub fn counters(&self) -> EngineCounters {
         let inner = self.inner();
+        let _busy = Busy::enter();
         let tally = &inner.tally;
         let refused = tally.refused.load(Ordering::Relaxed);
         let mut pools: Vec<_> = inner.pools.all().iter().map(|pool| pool.counters()).collect();

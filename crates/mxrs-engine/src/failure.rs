@@ -39,6 +39,12 @@ impl Failure {
         self.sticky || !self.is_told()
     }
 
+    /// Whether it keeps a task from running that reads or writes a variable which carries it. A failure that was told and
+    /// sticks is one for reads only: a write may replace it.
+    pub(crate) fn concerns(&self, write: bool) -> bool {
+        self.is_live() && !(write && self.is_told())
+    }
+
     /// Delivered at least once.
     pub(crate) fn is_told(&self) -> bool {
         self.taken.load(Ordering::Acquire)

@@ -1,7 +1,7 @@
 //! What becomes of an engine when its process forks (E17).
 //!
-//! - **Before**: what threads have collected is pushed; threads that are not tasks let the fork pass before they push or
-//!   wait; every worker finishes the task it is in and waits. Queued tasks stay queued. No error is told and none is lost.
+//! - **Before**: what threads have collected is pushed; threads that are not tasks let the fork pass before they push,
+//!   collect or wait, or start or end workers; every worker finishes the task it is in and waits. Queued tasks stay queued. No error is told and none is lost.
 //! - **In the parent** workers and threads go on.
 //! - **In the child** there is only the thread that forked. Queued tasks are queued there too and run when the child first
 //!   pushes or waits, on workers started then: [`crate::EngineConfig::child_workers`] for each CPU device. GPUs are out of
@@ -10,7 +10,7 @@
 //! A task that forks does so while the other workers rest. A task that has not ended after ten seconds is left running:
 //! in the child it never ends, nor does work that a [`crate::TaskBuilder::push_async`] body had started.
 
-use crate::busy;
+use crate::busy::{self, Busy};
 use crate::engine::Inner;
 use crate::pool::PoolId;
 use mxrs_sync::Rank;
@@ -37,7 +37,11 @@ impl Hook {
 impl ForkGuard for Hook {
     fn prepare(&self) {
         let Some(engine) = self.engine.upgrade() else { return };
-        engine.flush_all();
+        {
+            // Another engine may have begun this fork already.
+            let _busy = Busy::of_forking_thread();
+            engine.flush_all();
+        }
         busy::begin_fork();
         for pool in engine.pools.all() {
             pool.pause();
@@ -45,7 +49,7 @@ impl ForkGuard for Hook {
     }
 
     fn hold<'a>(&'a self, _: &mut Kept<'a>) {
-        // Threads that are at rest, or not busy, hold no lock of the engine.
+        // Workers at rest and threads that are not busy hold no lock of the engine but those that a child gets anew.
     }
 
     fn parent(&self) {
@@ -58,6 +62,8 @@ impl ForkGuard for Hook {
 
     fn child(&self) {
         let Some(engine) = self.engine.upgrade() else { return };
+        engine.idle.reset();
+        engine.lifecycle.renew();
         let workers = engine.config.child_workers.get();
         for pool in engine.pools.all() {
             pool.reset(matches!(pool.id(), PoolId::Cpu(_)).then_some(workers));
@@ -78,6 +84,7 @@ impl Inner {
 
     #[cold]
     fn revive(self: &Arc<Self>) -> Result<()> {
+        let _busy = Busy::enter();
         for pool in self.pools.all() {
             // All of them: what one runs may set a task of another free.
             if pool.has_lost_workers() {

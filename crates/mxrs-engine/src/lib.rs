@@ -38,6 +38,7 @@
 
 #![allow(unsafe_code)]
 
+mod anew;
 pub mod bulk;
 mod busy;
 mod completion;

@@ -1,5 +1,6 @@
 //! Start, stop and the end of an engine; the order is in [`crate::var`].
 
+use crate::busy::Busy;
 use crate::config::EngineKind;
 use crate::context::is_inside;
 use crate::engine::Inner;
@@ -13,17 +14,20 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What clones of an engine share; its drop is the drop of the last of them. Workers hold the [`Inner`] only.
+///
+/// Fields go away in this order: while a fork is under way the registration waits, so a fork that has begun with the engine
+/// ends with it.
 pub(crate) struct Handle {
-    inner: Arc<Inner>,
-    /// Kept here because the list of forks keeps it only weakly; the registration leaves first.
     _registration: Registration,
+    /// Kept here because the list of forks keeps it only weakly.
     _hook: Arc<dyn ForkGuard>,
+    inner: Arc<Inner>,
 }
 
 impl Handle {
     pub(crate) fn new(inner: Arc<Inner>) -> Self {
         let (hook, registration) = Hook::register(&inner);
-        Self { inner, _registration: registration, _hook: hook }
+        Self { _registration: registration, _hook: hook, inner }
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
@@ -32,9 +36,11 @@ impl Handle {
 
     /// The pool for prioritised tasks has its threads from the start.
     pub(crate) fn start_eager_pools(&self) -> Result<()> {
-        if self.inner.config.kind != EngineKind::ThreadedPerDevice {
+        // Loom would search what these threads do, which is nothing.
+        if cfg!(loom) || self.inner.config.kind != EngineKind::ThreadedPerDevice {
             return Ok(());
         }
+        let _busy = Busy::enter();
         let id = PoolId::CpuPriority;
         self.inner.pools.with(id, &self.inner.config, |pool| pool.start(&|| self.inner.runner(id)))
     }
@@ -42,7 +48,7 @@ impl Handle {
     pub(crate) fn stop(&self) {
         if !is_inside(self.inner.id) {
             // Until the workers are gone nobody may start the engine again: a task pushed then would find none.
-            let _stopping = self.inner.lifecycle.lock();
+            let _stopping = self.inner.lifecycle.get().lock();
             drain_and_join(&self.inner);
         }
     }
@@ -52,18 +58,21 @@ impl Handle {
             // A task runs, so the engine has not stopped.
             return Ok(());
         }
-        let _starting = self.inner.lifecycle.lock();
+        let _starting = self.inner.lifecycle.get().lock();
         self.inner.stopped.store(false, Ordering::Release);
         self.start_eager_pools()
     }
 }
 
 fn drain_and_join(inner: &Arc<Inner>) {
-    inner.flush_all();
     inner.stopped.store(true, Ordering::Relaxed);
-    // A push either sees the stop or is counted before the wait below looks; see `push_op`.
+    // A push either sees the stop or is counted before the wait below looks; see `Inner::announce`.
     fence(Ordering::SeqCst);
+    // Not before: what other threads collected until they saw the stop has been accepted.
+    inner.flush_all();
     inner.sleep_until_idle();
+    // Workers at rest for a fork could not leave, and the child would find the list of threads locked.
+    let _busy = Busy::enter();
     for pool in inner.pools.all() {
         pool.join();
     }

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::op::Task;
-use mxrs_sync::atomic::{AtomicBool, Ordering};
-use mxrs_sync::{Condvar, Mutex, hint};
+use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use mxrs_sync::{Condvar, Mutex, fork, hint};
 use std::sync::Arc;
 
 /// Looks before sleeping: some microseconds, in which many short tasks end.
@@ -11,11 +11,16 @@ const SPINS: u32 = 200;
 
 /// Signalled once per wait: with the failure that the variable then carries, or with the thread's own task.
 ///
-/// A signal that comes late, after the wait has seen that it was done, touches only the shared parker, never the waiting
-/// thread's stack; at worst the thread's next wait wakes for nothing.
+/// In a forked child the parkers of the parent's threads are still in the queues. Signals to them go nowhere: their locks
+/// are as those threads left them.
+///
+/// A signal that comes late, after the wait has seen that it was done, touches only the shared parker, never the
+/// waiting thread's place in the queue; at worst the thread's next wait wakes for nothing.
 #[derive(Debug)]
 pub(crate) struct Parker {
     done: AtomicBool,
+    /// The process the thread last waited in ([`fork::generation`]).
+    waits_in: AtomicU64,
     news: Mutex<News>,
     wake: Condvar,
 }
@@ -33,7 +38,8 @@ std::thread_local! {
 
 impl Parker {
     fn new() -> Self {
-        Self { done: AtomicBool::new(false), news: Mutex::default(), wake: Condvar::new() }
+        let waits_in = AtomicU64::new(fork::generation());
+        Self { done: AtomicBool::new(false), waits_in, news: Mutex::default(), wake: Condvar::new() }
     }
 
     /// The calling thread's, ready for one signal. A thread waits for one thing at a time.
@@ -43,6 +49,7 @@ impl Parker {
             // The signal of the last wait may still hold the lock; after this, it is over.
             *parker.news.lock() = News::default();
             parker.done.store(false, Ordering::Relaxed);
+            parker.waits_in.store(fork::generation(), Ordering::Relaxed);
             return parker;
         }
         Arc::new(Self::new())
@@ -65,6 +72,9 @@ impl Parker {
     }
 
     fn tell(&self, news: News) {
+        if self.waits_in.load(Ordering::Relaxed) != fork::generation() {
+            return;
+        }
         let mut slot = self.news.lock();
         *slot = news;
         // Under the lock: a thread about to sleep either sees this or is asleep when notified.

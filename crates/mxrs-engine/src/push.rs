@@ -1,16 +1,29 @@
 //! From a described task to one that waits, is queued, or runs.
 
-use crate::busy::{self, Busy};
+use crate::busy::Busy;
 use crate::config::EngineKind;
-use crate::context::{Worker, is_inside, is_inside_any};
+use crate::context::{Worker, is_inside};
 use crate::engine::Inner;
 use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalise};
 use crate::parker::Parker;
 use crate::pool::PoolId;
 use crate::var::{self, Refused};
+use mxrs_sync::Team;
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::sync::Arc;
+
+/// Why a push failed, and the task unless it has run: to be dropped by the caller, where it holds no lock.
+pub(crate) struct NotPushed {
+    pub(crate) error: Error,
+    pub(crate) task: Option<Task>,
+}
+
+impl NotPushed {
+    fn failed(error: Error) -> Self {
+        Self { error, task: None }
+    }
+}
 
 impl Inner {
     /// Checks a task, appends it to its variables, and dispatches it if nothing is in the way.
@@ -40,23 +53,24 @@ impl Inner {
                 None => return Ok(()),
             }
         }
-        self.push_task(task)
+        self.push_task(task).map_err(|refused| refused.error)
     }
 
-    pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<()> {
+    /// Appends a task to its variables, and dispatches it if nothing is in the way.
+    pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<(), NotPushed> {
         let busy = self.announce();
         let (dispatch, deletes) = (task.dispatch, task.property == Property::DeleteVar);
-        if self.is_stopped() && !deletes && !is_inside(self.id) {
+        if self.is_stopped() && !deletes && !task.is_bulk() && !is_inside(self.id) {
             self.refuse();
             let message = format!("{}: the engine is stopped; start it before pushing", task.name);
-            return Err(Error::new(ErrorKind::Engine { message }));
+            return Err(NotPushed { error: Error::new(ErrorKind::Engine { message }), task: Some(task) });
         }
         // Not before the push is announced: from now on no stop can end the workers before the task.
         if let Dispatch::Pool(kind) = dispatch
             && let Err(error) = self.start_pool(kind.of_device(task.device))
         {
             self.refuse();
-            return Err(error);
+            return Err(NotPushed { error, task: Some(task) });
         }
         if self.config.info {
             self.log_if_waited_for(&task, "push");
@@ -83,7 +97,7 @@ impl Inner {
                     if parker.is_some() {
                         drop(task.take_parker());
                     }
-                    return Err(error);
+                    return Err(NotPushed { error, task: Some(task) });
                 }
             }
         };
@@ -93,14 +107,14 @@ impl Inner {
             (None, Dispatch::Pusher) => {
                 // The signal brings the task back: its last grant found this thread's parker in it.
                 let task = parker.and_then(|parker| parker.wait_for_task());
-                task.map_or(Ok(()), |task| self.run_on_pusher(task))
+                task.map_or(Ok(()), |task| self.run_on_pusher(task)).map_err(NotPushed::failed)
             }
             (None, _) => Ok(()),
             (Some(task), Dispatch::Pusher) => {
                 drop(task.take_parker());
-                self.run_on_pusher(task)
+                self.run_on_pusher(task).map_err(NotPushed::failed)
             }
-            (Some(task), Dispatch::Completer) => self.run_on_pusher(task),
+            (Some(task), Dispatch::Completer) => self.run_on_pusher(task).map_err(NotPushed::failed),
             (Some(task), Dispatch::Pool(_)) => {
                 if matches!(task.property, Property::Async | Property::DeleteVar) && task.device.is_host() {
                     self.run_deferred(task, None, None);
@@ -115,18 +129,12 @@ impl Inner {
     /// Counts a push that begins, once no fork is in the way.
     #[inline]
     fn announce(&self) -> Busy {
-        loop {
-            let busy = Busy::enter();
+        let count = || {
             // Between announcing the push and looking for a stop or a fork; those do the reverse, so one sees the other.
             self.tally.pushed.fetch_add(1, Ordering::SeqCst);
             fence_after_rmw();
-            if !busy::forking() || is_inside_any() {
-                return busy;
-            }
-            self.refuse();
-            drop(busy);
-            busy::let_fork_pass();
-        }
+        };
+        Busy::enter_with(count, || self.refuse())
     }
 
     #[cold]
@@ -175,6 +183,8 @@ impl Inner {
         let inner = Arc::clone(self);
         Arc::new(move |task: Task, index| {
             let worker = Worker { pool: id, index };
+            let keeps_loops = task.device.kind == DeviceKind::Gpu && !inner.config.gpu_workers_share_loops;
+            let _alone = keeps_loops.then(Team::alone);
             inner.run_deferred(task, Some(worker), Some(worker))
         })
     }

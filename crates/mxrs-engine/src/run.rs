@@ -92,18 +92,27 @@ impl Inner {
         if task.starts_only() {
             return self.start_body(task, context);
         }
-        let watched = self.watch.as_ref().map(|watch| (watch, watch.begin(&task)));
-        let mut result = self.run_body(&task, &context);
-        if let Some(streams) = context.streams() {
-            result = self.end_on_device(&task, streams, result);
-        }
-        if let Some((watch, number)) = watched {
-            watch.end(number);
-        }
+        let result = self.watched(&task, || {
+            let result = self.run_body(&task, &context);
+            match context.streams() {
+                Some(streams) => self.end_on_device(&task, streams, result),
+                None => result,
+            }
+        });
         match result {
             Ok(()) => (Outcome::Done(inherited), Some(task)),
             Err(error) => (self.failed(error), Some(task)),
         }
+    }
+
+    /// Does what a report of stalls should call running the task.
+    #[inline]
+    pub(crate) fn watched<R>(&self, task: &Task, run: impl FnOnce() -> R) -> R {
+        let Some(watch) = &self.watch else { return run() };
+        let number = watch.begin(task);
+        let result = run();
+        watch.end(number);
+        result
     }
 
     /// Runs a body; a panic becomes its error.
@@ -119,10 +128,16 @@ impl Inner {
     pub(crate) fn skip(&self, task: &Task, failure: &Arc<Failure>) {
         failure.note_skipped(task.name.as_str());
         self.tally.skipped.fetch_add(1, Ordering::Relaxed);
+        self.discard(task);
+    }
+
+    /// Drops a body unrun.
+    #[cold]
+    pub(crate) fn discard(&self, task: &Task) {
         let _inside = Inside::enter(self.id);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task.discard())) {
             let text = text_of(panic);
-            tracing::error!(target: "mxrs_engine", "dropping skipped `{}` panicked: {text}", task.name);
+            tracing::error!(target: "mxrs_engine", "dropping `{}` unrun panicked: {text}", task.name);
         }
     }
 
@@ -228,16 +243,23 @@ impl Inner {
     /// chain of such tasks is a loop and no recursion.
     #[cold]
     fn run_here(self: &Arc<Self>, task: Task) {
-        let waiting = HERE.with(|here| {
+        let mut task = Some(task);
+        let queued = HERE.try_with(|here| {
             let mut here = here.borrow_mut();
             let running = here.is_some();
-            here.get_or_insert_default().push_back((Arc::clone(self), task));
+            here.get_or_insert_default().extend(task.take().map(|task| (Arc::clone(self), task)));
             running
         });
-        if waiting {
+        if queued.unwrap_or(false) {
             return;
         }
-        while let Some((engine, task)) = HERE.with(|here| here.borrow_mut().as_mut().and_then(VecDeque::pop_front)) {
+        if let Some(task) = task {
+            // The thread is ending and has no queue any more.
+            self.run_deferred(task, None, None);
+            return;
+        }
+        let next = |here: &RefCell<Option<Here>>| here.borrow_mut().as_mut().and_then(VecDeque::pop_front);
+        while let Some((engine, task)) = HERE.with(next) {
             engine.run_deferred(task, None, None);
         }
         HERE.with(|here| *here.borrow_mut() = None);

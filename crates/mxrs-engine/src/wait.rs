@@ -1,28 +1,41 @@
 //! Waiting: for one variable, or for everything.
 
-use crate::busy::{self, Busy};
+use crate::anew::Anew;
+use crate::busy::Busy;
 use crate::context::is_inside;
 use crate::engine::{Engine, Inner};
 use crate::failure::Failure;
-use crate::op::{Task, Waiter};
+use crate::op::{Place, Task, Waiter};
 use crate::parker::Parker;
 use crate::var::{Attached, Var, WaitFor};
 use mxrs_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use mxrs_sync::{Condvar, Rank, RankedMutex};
 use mxrs_types::{Error, ErrorKind, Result};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Threads that sleep until nothing is pending.
 pub(crate) struct Idle {
     waiters: AtomicUsize,
+    bed: Anew<Bed>,
+}
+
+/// Where they sleep.
+struct Bed {
     lock: RankedMutex<()>,
     wake: Condvar,
 }
 
 impl Idle {
     pub(crate) fn new() -> Self {
-        Self { waiters: AtomicUsize::new(0), lock: RankedMutex::new(Rank::EngineWaiters, ()), wake: Condvar::new() }
+        let bed = || Bed { lock: RankedMutex::new(Rank::EngineWaiters, ()), wake: Condvar::new() };
+        Self { waiters: AtomicUsize::new(0), bed: Anew::new(bed) }
+    }
+
+    /// In a forked child, where nobody sleeps.
+    pub(crate) fn reset(&self) {
+        self.waiters.store(0, Ordering::Relaxed);
+        self.bed.renew();
     }
 
     pub(crate) fn has_waiters(&self) -> bool {
@@ -30,8 +43,9 @@ impl Idle {
     }
 
     pub(crate) fn notify(&self) {
-        let _lock = self.lock.lock();
-        self.wake.notify_all();
+        let Bed { lock, wake } = self.bed.get();
+        let _lock = lock.lock();
+        wake.notify_all();
     }
 
     pub(crate) fn sleep_until(&self, done: impl Fn() -> bool) {
@@ -41,9 +55,10 @@ impl Idle {
         self.waiters.fetch_add(1, Ordering::Relaxed);
         // The completing thread counts first and looks for waiters after; see `note_completed`.
         fence(Ordering::SeqCst);
-        let mut lock = self.lock.lock();
+        let Bed { lock, wake } = self.bed.get();
+        let mut lock = lock.lock();
         while !done() {
-            lock = lock.wait(&self.wake);
+            lock = lock.wait(wake);
         }
         drop(lock);
         self.waiters.fetch_sub(1, Ordering::Relaxed);
@@ -54,12 +69,14 @@ impl Idle {
 impl Idle {
     /// As [`Idle::sleep_until`] but for at most `limit`; false when the time ran out.
     pub(crate) fn sleep_until_or(&self, limit: Duration, done: impl Fn() -> bool) -> bool {
+        use std::time::Instant;
         let until = Instant::now() + limit;
         self.waiters.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        let mut lock = self.lock.lock();
+        let Bed { lock, wake } = self.bed.get();
+        let mut lock = lock.lock();
         while !done() && Instant::now() < until {
-            lock = lock.wait_for(&self.wake, until - Instant::now());
+            lock = lock.wait_for(wake, until - Instant::now());
         }
         drop(lock);
         self.waiters.fetch_sub(1, Ordering::Relaxed);
@@ -106,6 +123,7 @@ impl Engine {
         inner.flush_all();
         inner.sleep_until_idle();
         let devices = inner.gpus.synchronize();
+        let _busy = Busy::enter();
         inner.failures.take_all().map_or(devices, Err)
     }
 }
@@ -130,18 +148,11 @@ impl Inner {
             tracing::info!(target: "mxrs_engine", "{what}: variable {} at version {}", var.id(), var.version());
         }
         let parker = Parker::of_thread();
-        let waiter = Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker));
-        let attached = loop {
-            let busy = Busy::enter();
-            fence(Ordering::SeqCst);
-            if !busy::forking() {
-                // A waiting thread's place in the queue lies here, on its stack, until it is signalled.
-                let attached = var.cell().attach(wait_for, &waiter)?;
-                drop(busy);
-                break attached;
-            }
-            drop(busy);
-            busy::let_fork_pass();
+        let waiter = Place::of(Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker)));
+        let attached = {
+            let _busy = Busy::enter();
+            // The waiter is in the queue until this thread is signalled.
+            var.cell().attach(wait_for, &waiter)?
         };
         let failure = match attached {
             Attached::Ready(failure) => failure,
@@ -151,6 +162,7 @@ impl Inner {
             tracing::info!(target: "mxrs_engine", "{what}: variable {} is ready at version {}", var.id(), var.version());
         }
         let on_device = self.wait_for_devices(var, wait_for);
+        let _busy = Busy::enter();
         tell(failure).and(on_device)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Costs a lock per task, so it is there only with [`crate::EngineConfig::stall_after`].
 
+use crate::busy::Busy;
 use crate::engine::Inner;
 use crate::op::Task;
 use crate::var::VarCell;
@@ -58,6 +59,7 @@ impl Watch {
 
     /// What runs, for how long, and what waits for it.
     fn report(&self) -> String {
+        let _busy = Busy::enter();
         let running = self.running.lock();
         let mut text = String::new();
         for Running { name, device, since, vars, .. } in running.iter().take(NAMED) {

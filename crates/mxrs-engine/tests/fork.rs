@@ -56,6 +56,9 @@ mod checks {
             fork_from_a_busy_engine(&engine, kind);
             pending_failures_stay(&engine, kind);
             unforked_engines_still_work(kind);
+            engines_end_during_forks(&engine, kind);
+            fork_from_collecting_threads(&engine, kind);
+            fork_during_stops_and_waits(&engine, kind);
         }
     }
 
@@ -193,6 +196,106 @@ mod checks {
         };
         assert_eq!(make(), Some(expected()), "{kind:?}");
         assert_eq!(in_child(|| i32::from(make() != Some(expected()))), 0, "{kind:?}");
+    }
+
+    /// Engines that go away while another thread forks leave nothing behind that keeps others from pushing.
+    fn engines_end_during_forks(engine: &Engine, kind: EngineKind) {
+        let over = AtomicBool::new(false);
+        let statuses: Vec<i32> = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let short = Engine::new(EngineConfig::of_kind(kind)).unwrap();
+                    short.task("short").push(|_| Ok(())).unwrap();
+                }
+            });
+            let statuses = (0..FORKS).map(|_| in_child(|| i32::from(graph(engine) != Some(expected()))));
+            let statuses = statuses.take_while(|status| *status != HANGS).collect();
+            over.store(true, Ordering::Relaxed);
+            statuses
+        });
+        assert_eq!(statuses, [0; FORKS], "E17, {kind:?}");
+        assert_eq!(graph(engine), Some(expected()), "E17, {kind:?}: the parent can still push");
+    }
+
+    /// E16: two threads collect tasks on common variables without pause while a third forks.
+    fn fork_from_collecting_threads(engine: &Engine, kind: EngineKind) {
+        let (over, done) = (AtomicBool::new(false), Arc::new(AtomicU64::new(0)));
+        let vars: Vec<Var> = (0..4).map(|_| engine.new_var()).collect();
+        let mut pushed = 0;
+        let statuses: Vec<i32> = thread::scope(|scope| {
+            let collecting: Vec<_> = (0..2)
+                .map(|thread| {
+                    let (over, vars, done) = (&over, &vars, &done);
+                    scope.spawn(move || {
+                        let mut pushed = 0;
+                        while !over.load(Ordering::Relaxed) {
+                            let _scope = engine.bulk(5);
+                            for i in 0..13 {
+                                let own = Arc::clone(done);
+                                let body = move |_: &RunContext| {
+                                    own.fetch_add(1, Ordering::Relaxed);
+                                    Ok(())
+                                };
+                                engine.task("collected").write(&vars[(thread + i) % 4]).push(body).unwrap();
+                                pushed += 1;
+                            }
+                            if pushed % 130 == 0 {
+                                engine.flush();
+                                engine.wait_to_read(&vars[0]).unwrap();
+                            }
+                        }
+                        pushed
+                    })
+                })
+                .collect();
+            let child = || {
+                let _scope = engine.bulk(7);
+                i32::from(graph(engine) != Some(expected()))
+            };
+            let statuses = (0..FORKS).map(|_| in_child(child)).take_while(|status| *status != HANGS).collect();
+            over.store(true, Ordering::Relaxed);
+            pushed = collecting.into_iter().map(|thread| thread.join().unwrap()).sum();
+            statuses
+        });
+        assert_eq!(statuses, [0; FORKS], "E17, {kind:?}");
+        engine.wait_for_all().unwrap();
+        assert_eq!(done.load(Ordering::Relaxed), pushed, "E6, {kind:?}: the parent lost nothing");
+    }
+
+    /// One thread stops and starts the engine, one waits for all, a third forks; children start, compute and stop.
+    fn fork_during_stops_and_waits(engine: &Engine, kind: EngineKind) {
+        let over = AtomicBool::new(false);
+        let again = |f: &dyn Fn()| {
+            while !over.load(Ordering::Relaxed) {
+                f();
+            }
+        };
+        let child = || {
+            if engine.start().is_err() {
+                return 20;
+            }
+            let code = i32::from(graph(engine) != Some(expected()));
+            engine.stop();
+            code
+        };
+        let statuses: Vec<i32> = thread::scope(|scope| {
+            scope.spawn(|| {
+                again(&|| {
+                    engine.stop();
+                    engine.start().unwrap();
+                });
+            });
+            scope.spawn(|| {
+                again(&|| {
+                    let _ = engine.task("waited for").push(|_| Ok(()));
+                    engine.wait_for_all().unwrap();
+                });
+            });
+            let statuses = (0..FORKS).map(|_| in_child(child)).take_while(|status| *status != HANGS).collect();
+            over.store(true, Ordering::Relaxed);
+            statuses
+        });
+        assert_eq!(statuses, [0; FORKS], "E17, {kind:?}");
     }
 
     /// The exit code of `f` run in a forked child.

@@ -95,10 +95,25 @@ fn a_stalled_engine_says_what_it_waits_for_and_its_end_does_not_wait_for_ever() 
         Ok(())
     };
     engine.task("stuck").write(&x).push(stuck).unwrap();
+    {
+        let _scope = engine.bulk(15);
+        let y = engine.new_var();
+        let (opened, closed) = mpsc::channel::<()>();
+        let waits = move |_: &mxrs_engine::RunContext| {
+            let _ = closed.recv();
+            Ok(())
+        };
+        engine.task("in a bulk").write(&y).device(mxrs_types::Device::cpu(1)).push(waits).unwrap();
+        engine.flush();
+        let text = log.await_text("`in a bulk` has been running on cpu(1)");
+        assert!(text.contains("`in a bulk` has been running on cpu(1)"), "{text}");
+        drop(opened);
+        engine.wait_to_read(&y).unwrap();
+    }
     for name in ["second", "third"] {
         engine.task(name).read(&x).push(|_| Ok(())).unwrap();
     }
-    let text = log.await_text("`stuck` has been running on cpu(0)");
+    let text = log.await_text("for which wait: `second`, `third`");
     assert!(text.contains("`stuck` has been running"), "{text}");
     assert!(text.contains("3 are pending"), "{text}");
     assert!(text.contains("for which wait: `second`, `third`"), "{text}");

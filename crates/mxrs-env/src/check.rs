@@ -6,8 +6,8 @@ use crate::{
 };
 use mxrs_types::Error;
 
-/// Names that start with `MXRS_` and are read by tools of the project; none so far.
-const MXRS_NAMES: &[&str] = &[];
+/// Names that tools of the project read, so that who has set them for those is not warned.
+const NAMES_OF_TOOLS: &[&str] = &["MXRS_COMMIT", "MXRS_TOOLS_DIR"];
 
 /// Under Round the page is a power of two, and the cutoff not below the page.
 pub(crate) fn pool_errors(pools: &PoolSettings) -> Vec<Error> {
@@ -64,7 +64,7 @@ pub(crate) fn unknown_names(resolver: &mut Resolver<'_>, extensions: &[&'static 
     let canonical: Vec<&str> = registry::rows().map(|(_, row)| row.name).chain(extension_names).collect();
     let mut known = canonical.clone();
     known.extend(ALIASES.iter().map(|alias| alias.name));
-    known.extend(MXRS_NAMES);
+    known.extend(NAMES_OF_TOOLS);
     for name in resolver.snapshot.var_names() {
         let ours = ["MXNET_", "NNVM_", "MXRS_"].iter().any(|prefix| name.starts_with(prefix));
         if ours && !known.contains(&name.as_str()) {
@@ -123,6 +123,8 @@ mod tests {
             ("MXNET_CPU_WORKERS_NTHREADS", "MXNET_CPU_WORKER_NTHREADS"),
             ("MXRS_CPU_WORKER_NTHREADS", "MXNET_CPU_WORKER_NTHREADS"),
             ("MXRS_ENGINE_TYP", "MXNET_ENGINE_TYPE"),
+            ("MXRS_ENGINE_STALL_SEC", "MXRS_ENGINE_STALL_SECS"),
+            ("MXNET_ENGINE_BACKTRACE", "MXRS_ENGINE_BACKTRACE"),
             ("NNVM_EXEC_MATCH_RANG", "NNVM_EXEC_MATCH_RANGE"),
             ("MXNET_NNVM_EXEC_MATCH_RANGE", "NNVM_EXEC_MATCH_RANGE"),
         ] {
@@ -133,8 +135,13 @@ mod tests {
 
     #[test]
     fn names_of_others_and_empty_values_are_left_alone() {
-        let source =
-            MapSource::new([("MXNETX", "1"), ("PATH", "/bin"), ("DMLC_WHATEVER", "1"), ("MXNET_NONSENSE", "")]);
+        let source = MapSource::new([
+            ("MXNETX", "1"),
+            ("PATH", "/bin"),
+            ("DMLC_WHATEVER", "1"),
+            ("MXNET_NONSENSE", ""),
+            ("MXRS_TOOLS_DIR", "x"),
+        ]);
         assert_eq!(Settings::from_source(&source).unwrap().1, []);
         assert!(warning(&[("MXNET_INT64_TENSOR_SIZE", "1")]).starts_with("unknown variable MXNET_INT64_TENSOR_SIZE"));
     }

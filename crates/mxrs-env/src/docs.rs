@@ -13,7 +13,8 @@ pub fn docs_markdown() -> String {
          value is an error that names the variable. When a variable is unset, its older name is read instead. An \
          argument of the API wins over the variable. `mxrs env` prints this list with the values in use.\n\n\
          A row that is *not yet in effect* is checked and listed, and setting it gives a warning; so is an *inert* row, \
-         which configures something that mxrs does not contain.\n",
+         which configures something that mxrs does not contain.\n\n\
+         The letter of a row says where the name comes from: D and B are MXNet's, O is an older name, M is mxrs' own.\n",
     );
     for &area in Area::ALL {
         let entries: Vec<_> = registry().iter().filter(|entry| entry.area() == area).collect();

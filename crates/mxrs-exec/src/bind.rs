@@ -17,19 +17,42 @@ pub enum Missing {
     Refuse,
 }
 
-/// Everything known once variables have arrays.
-pub struct Variables {
+/// Shape and element type of every entry.
+#[derive(Clone, Debug)]
+pub struct Known {
     pub shapes: Vec<Shape>,
     pub dtypes: Vec<DType>,
+}
+
+/// A variable whose shape and type are given: name, shape, type.
+pub type Given<'a> = (&'a str, &'a Shape, DType);
+
+/// Everything known once variables have arrays.
+pub struct Variables {
+    pub known: Known,
     /// Bound arrays in graph order, with names.
     pub arrays: Vec<(String, NdArray)>,
     pub bound: FxHashMap<NodeId, Bound>,
 }
 
+/// Infers shapes and types from those of inputs and of given variables.
+///
+/// # Errors
+/// Unknown names, contradictions, unresolved shapes.
+pub fn known(graph: &Graph, inputs: &[(&str, Shape)], given: &[Given<'_>], options: &BindOptions) -> Result<Known> {
+    let seeds = inputs.iter().map(|(name, shape)| (*name, PartialShape::from(shape)));
+    let seeds = seeds.chain(given.iter().map(|(name, shape, _)| (*name, PartialShape::from(*shape))));
+    let shapes = infer_shapes(graph, seeds)?.complete(graph)?;
+    let dtypes = options.dtypes.iter().map(|(name, dtype)| (name.as_str(), *dtype));
+    let dtypes = dtypes.chain(given.iter().map(|(name, _, dtype)| (*name, *dtype)));
+    let dtypes = infer_dtypes(graph, dtypes, Some(options.default_dtype))?.complete(graph)?;
+    Ok(Known { shapes, dtypes })
+}
+
 /// Infers shapes and types and gives every variable an array.
 ///
 /// # Errors
-/// Unknown names, contradictions, unresolved shapes, missing parameters, out of memory.
+/// As [`known`]; missing parameters, out of memory.
 pub fn variables(
     graph: &Graph,
     context: &ArrayContext,
@@ -38,17 +61,12 @@ pub fn variables(
     missing: Missing,
     options: &BindOptions,
 ) -> Result<Variables> {
-    let given: Vec<(&str, &NdArray)> = params
+    let given: Vec<Given<'_>> = params
         .iter()
-        .map(|(name, array)| (name.as_str(), array))
-        .filter(|(name, _)| graph.variables().iter().any(|v| graph.node(*v).name == *name))
+        .filter(|(name, _)| graph.find(name).is_some_and(|id| graph.node(id).is_variable()))
+        .map(|(name, array)| (name.as_str(), array.shape(), array.dtype()))
         .collect();
-    let seeds = inputs.iter().map(|(name, shape)| (*name, PartialShape::from(shape)));
-    let seeds = seeds.chain(given.iter().map(|(name, array)| (*name, PartialShape::from(array.shape()))));
-    let shapes = infer_shapes(graph, seeds)?.complete(graph)?;
-    let dtypes = options.dtypes.iter().map(|(name, dtype)| (name.as_str(), *dtype));
-    let dtypes = dtypes.chain(given.iter().map(|(name, array)| (*name, array.dtype())));
-    let dtypes = infer_dtypes(graph, dtypes, Some(options.default_dtype))?.complete(graph)?;
+    let known = known(graph, inputs, &given, options)?;
 
     let mut arrays = Vec::new();
     let mut bound = FxHashMap::default();
@@ -63,7 +81,7 @@ pub fn variables(
                 absent.push(name.clone());
                 continue;
             }
-            _ => NdArray::zeros(context, shapes[entry].clone(), dtypes[entry])?,
+            _ => NdArray::zeros(context, known.shapes[entry].clone(), known.dtypes[entry])?,
         };
         let is_constant = !is_input && !graph.is_label(id);
         bound.insert(id, Bound { index: arrays.len(), is_constant });
@@ -76,5 +94,17 @@ pub fn variables(
             expected: "an array for every argument and auxiliary state".into(),
         }));
     }
-    Ok(Variables { shapes, dtypes, arrays, bound })
+    Ok(Variables { known, arrays, bound })
+}
+
+/// Shapes and types of every entry of a joined graph, from those of its variables. A variable no gradient needs may be
+/// missing in it.
+///
+/// # Errors
+/// Contradictions, unresolved shapes.
+pub fn infer(graph: &Graph, given: &[(String, Shape, DType)], options: &BindOptions) -> Result<Known> {
+    let is_there = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
+    let there = given.iter().filter(|(name, ..)| is_there(name));
+    let given: Vec<Given<'_>> = there.map(|(name, shape, dtype)| (name.as_str(), shape, *dtype)).collect();
+    known(graph, &[], &given, &BindOptions { dtypes: Vec::new(), ..options.clone() })
 }

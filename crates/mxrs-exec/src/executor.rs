@@ -1,32 +1,36 @@
 //! The bound graph.
 
-use crate::bind::{Missing, variables};
-use crate::lower::lower;
-use crate::machine::Machine;
+use crate::bind::{Missing, Variables, variables};
+use crate::gradients::BoundGradient;
+use crate::lower::{Source, lower};
 use crate::options::BindOptions;
-use crate::program::{Origin, Program};
-use crate::report::{ExecutorReport, StepReport, step_reports};
+use crate::report::ExecutorReport;
+use crate::runner::{Limits, Runner};
+use crate::training::Training;
 use indexmap::IndexMap;
-use mxrs_engine::{Engine, Var};
 use mxrs_graph::Graph;
-use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_types::{Device, Error, Result, Shape};
-use std::sync::Arc;
+use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::{Error, Result, Shape, WriteReq};
+use std::sync::{Arc, OnceLock};
 
-/// A graph with arrays, kernels and memory: MXNet's executor, for inference.
+/// A graph with arrays, kernels and memory: MXNet's executor.
 ///
-/// Outputs are the same arrays at every forward. `forward` returns at once; reading an output waits for it and delivers
-/// errors.
+/// [`forward`](Self::forward) runs it as at inference, [`forward_train`](Self::forward_train) as in training, and
+/// [`backward`](Self::backward) after that the gradients asked for by [`BindOptions::gradients`]. Outputs are the same
+/// arrays at every run. Calls return at once; reading an array waits for it and delivers errors.
 pub struct Executor {
-    machine: Option<Arc<Machine>>,
-    /// Held for writing by every run: the arena and the packed constants belong to one run at a time.
-    machine_var: Var,
-    engine: Engine,
-    arrays: Vec<(String, NdArray)>,
+    context: ArrayContext,
+    options: BindOptions,
+    graph: Arc<Graph>,
+    variables: Variables,
     outputs: Vec<NdArray>,
     output_names: Vec<String>,
-    is_bulk: bool,
-    steps: Vec<StepReport>,
+    training: Training,
+    inference_runner: OnceLock<Runner>,
+    training_runner: OnceLock<Runner>,
+    /// Random calls of the training run whose gradient has not been asked for yet.
+    recorded: RankedMutex<Option<RandomCalls>>,
 }
 
 impl Executor {
@@ -66,21 +70,66 @@ impl Executor {
         missing: Missing,
         options: &BindOptions,
     ) -> Result<Self> {
-        let v = variables(graph, context, inputs, params, missing, options)?;
-        let program = lower(graph, &v.shapes, &v.dtypes, &v.bound, options)?;
-        let outputs = output_arrays(&program, context)?;
-        let bound = v.arrays.iter().map(|(_, array)| array.clone()).collect();
-        let machine = Machine::new(&program, context, bound, outputs.clone(), options.team.clone(), &options.plan)?;
-        Ok(Self {
-            machine: Some(Arc::new(machine)),
-            machine_var: context.engine().new_var(),
-            engine: context.engine().clone(),
-            arrays: v.arrays,
-            outputs,
+        let variables = variables(graph, context, inputs, params, missing, options)?;
+        let outputs = graph.heads().iter().map(|head| {
+            let entry = graph.entry_id(*head).index();
+            NdArray::zeros(context, variables.known.shapes[entry].clone(), variables.known.dtypes[entry])
+        });
+        let outputs = outputs.collect::<Result<Vec<_>>>()?;
+        let graph = Arc::new(graph.clone());
+        let training = Training::new(&graph, context, &variables, options)?;
+        let executor = Self {
+            context: context.clone(),
+            options: options.clone(),
             output_names: graph.output_names(),
-            is_bulk: options.bulk_inference,
-            steps: step_reports(&program),
-        })
+            graph,
+            variables,
+            outputs,
+            training,
+            inference_runner: OnceLock::new(),
+            training_runner: OnceLock::new(),
+            recorded: RankedMutex::new(Rank::Leaf, None),
+        };
+        // Everything that can go wrong should go wrong here. The other mode is prepared when it is first used.
+        if executor.training.gradients.is_empty() {
+            executor.inference()?
+        } else {
+            executor.training_runner()?
+        };
+        Ok(executor)
+    }
+
+    fn inference(&self) -> Result<&Runner> {
+        if let Some(runner) = self.inference_runner.get() {
+            return Ok(runner);
+        }
+        let n_heads = self.outputs.len();
+        let program = lower(
+            Source {
+                graph: &self.graph,
+                n_forward_nodes: self.graph.n_nodes(),
+                shapes: &self.variables.known.shapes,
+                dtypes: &self.variables.known.dtypes,
+                bound: &self.variables.bound,
+                output_reqs: &vec![WriteReq::Write; n_heads],
+                n_forward_heads: n_heads,
+                is_train: false,
+            },
+            &self.options,
+        )?;
+        let limit = if self.options.bulk_inference { usize::MAX } else { 1 };
+        let limits = Limits { forward: limit, backward: limit };
+        let bound = self.variables.arrays.iter().map(|(_, array)| array.clone()).collect();
+        let runner = Runner::new(program, &self.context, bound, self.outputs.clone(), limits, &self.options)?;
+        Ok(self.inference_runner.get_or_init(|| runner))
+    }
+
+    fn training_runner(&self) -> Result<&Runner> {
+        if let Some(runner) = self.training_runner.get() {
+            return Ok(runner);
+        }
+        let runner = self.training.runner(&self.context, &self.variables, &self.outputs, &self.options)?;
+        Ok(self.training_runner.get_or_init(|| runner))
     }
 
     /// The array of an argument or auxiliary state.
@@ -88,18 +137,18 @@ impl Executor {
     /// # Errors
     /// A name the graph does not have.
     pub fn argument(&self, name: &str) -> Result<&NdArray> {
-        self.arrays.iter().find(|(n, _)| n == name).map(|(_, array)| array).ok_or_else(|| {
-            let known: Vec<&str> = self.arrays.iter().map(|(n, _)| n.as_str()).take(12).collect();
+        self.arrays().iter().find(|(n, _)| n == name).map(|(_, array)| array).ok_or_else(|| {
+            let known: Vec<&str> = self.arrays().iter().map(|(n, _)| n.as_str()).take(12).collect();
             Error::invalid("argument name", name, format!("one of {}, …", known.join(", ")))
         })
     }
 
     /// Every bound array with its name, in graph order, auxiliary states included.
     pub fn arrays(&self) -> &[(String, NdArray)] {
-        &self.arrays
+        &self.variables.arrays
     }
 
-    /// The outputs; the same arrays at every forward.
+    /// The outputs; the same arrays at every run.
     pub fn outputs(&self) -> &[NdArray] {
         &self.outputs
     }
@@ -109,67 +158,84 @@ impl Executor {
         &self.output_names
     }
 
-    /// Pushes one run. Under `NaiveEngine` it happens before this returns.
+    /// The gradients this executor computes, in the order of the arguments.
+    pub fn gradients(&self) -> &[BoundGradient] {
+        &self.training.gradients
+    }
+
+    /// The gradient array of an argument.
+    ///
+    /// # Errors
+    /// A name without gradient: unknown, or bound with `null`.
+    pub fn gradient(&self, name: &str) -> Result<&NdArray> {
+        self.gradients().iter().find(|g| g.name == name).map(|g| &g.array).ok_or_else(|| {
+            let known: Vec<&str> = self.gradients().iter().map(|g| g.name.as_str()).take(12).collect();
+            let expected = match known.is_empty() {
+                true => "an executor bound with gradients".into(),
+                false => format!("an argument bound with grad_req write or add: {}, …", known.join(", ")),
+            };
+            Error::invalid("name of a gradient", name, expected)
+        })
+    }
+
+    /// Pushes one run as at inference. Under `NaiveEngine` it happens before this returns.
     ///
     /// # Errors
     /// Under `NaiveEngine` what a kernel reports; otherwise errors surface when an output is read.
     pub fn forward(&self) -> Result<()> {
-        let Some(machine) = &self.machine else { return Ok(()) };
-        if self.is_bulk {
-            let machine = machine.clone();
-            return self.push("forward", move || machine.run());
-        }
-        let first = machine.clone();
-        if machine.has_prepare() {
-            self.push("prepare", move || first.prepare())?;
-        }
-        for index in 0..machine.n_steps() {
-            let machine = machine.clone();
-            self.push(self.step_name(index), move || machine.run_step(index))?;
-        }
+        let runner = self.inference()?;
+        // The outputs are about to be overwritten: the gradient of an earlier training run would be wrong.
+        *self.recorded.lock() = None;
+        runner.forward(runner.reserve(&self.context))
+    }
+
+    /// Pushes one run as in training: statistics of the batch, dropout, auxiliary states updated.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn forward_train(&self) -> Result<()> {
+        let runner = self.training_runner()?;
+        let random = runner.reserve(&self.context);
+        *self.recorded.lock() = None;
+        runner.forward(random)?;
+        *self.recorded.lock() = Some(random);
         Ok(())
     }
 
-    fn step_name(&self, index: usize) -> &str {
-        self.steps.iter().filter(|s| !s.is_prepare).nth(index).map_or("step", |s| s.name.as_str())
-    }
-
-    fn push(&self, name: &str, run: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
-        self.engine
-            .task(name.to_owned())
-            .device(Device::cpu(0))
-            .reads(self.arrays.iter().map(|(_, array)| array.var()))
-            .writes(self.outputs.iter().map(NdArray::var))
-            .write(&self.machine_var)
-            .push(move |_| run())
-    }
-
-    /// What was decided at binding.
-    pub fn report(&self) -> Option<ExecutorReport> {
-        let machine = self.machine.as_ref()?;
-        Some(ExecutorReport {
-            steps: self.steps.clone(),
-            plan: machine.plan.report.clone(),
-            arena_bytes: machine.arena_bytes,
-            packed_bytes: machine.packed_bytes,
-        })
-    }
-}
-
-impl Drop for Executor {
-    fn drop(&mut self) {
-        // The machine's memory goes after the last pending run.
-        if let Some(machine) = self.machine.take() {
-            self.engine.delete_var(self.machine_var.clone(), move || drop(machine));
+    /// Pushes the gradients of the last [`forward_train`](Self::forward_train). `head_grads` are the gradients of the
+    /// outputs, in order; none are needed when every output is a loss, which ignores them.
+    ///
+    /// # Errors
+    /// No gradient was asked for at binding; no `forward_train` since the last `backward` or `forward`; head gradients that
+    /// are missing, too many, or of another shape or dtype; and as [`Self::forward`].
+    pub fn backward(&self, head_grads: &[NdArray]) -> Result<()> {
+        if self.training.gradients.is_empty() {
+            return Err(Error::invalid(
+                "backward",
+                "a graph bound without gradients",
+                "BindOptions::gradients at bind",
+            ));
         }
+        let recorded = *self.recorded.lock();
+        let Some(random) = recorded else {
+            return Err(Error::invalid(
+                "backward",
+                "no training run whose gradient is still to come",
+                "forward_train before each backward, with no forward between them",
+            ));
+        };
+        self.training.set_head_grads(head_grads)?;
+        *self.recorded.lock() = None;
+        self.training_runner()?.backward(random)
     }
-}
 
-fn output_arrays(program: &Program, context: &ArrayContext) -> Result<Vec<NdArray>> {
-    let array = |(index, &value): (usize, &usize)| {
-        let v = &program.values[value];
-        debug_assert_eq!(v.origin, Origin::Output(index), "every output value writes its own array");
-        NdArray::zeros(context, v.desc.shape.clone(), v.desc.dtype)
-    };
-    program.outputs.iter().enumerate().map(array).collect()
+    /// What was decided for inference, once it is bound.
+    pub fn report(&self) -> Option<ExecutorReport> {
+        self.inference_runner.get()?.report()
+    }
+
+    /// What was decided for training, once it is bound.
+    pub fn training_report(&self) -> Option<ExecutorReport> {
+        self.training_runner.get()?.report()
+    }
 }

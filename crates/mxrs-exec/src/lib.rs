@@ -41,14 +41,22 @@
 
 mod bind;
 mod choose;
+mod dry;
 mod executor;
+mod gradients;
+mod joined;
 mod lower;
 mod machine;
 mod options;
 mod program;
 mod report;
+mod runner;
+mod segment;
+mod training;
 
 pub use choose::{Choice, Refusal, choose, choose_reorder};
+pub use dry::{PlannedGraph, PlannedTensor, plan_graph};
 pub use executor::Executor;
+pub use gradients::{BoundGradient, GradReq, GradRequests};
 pub use options::BindOptions;
 pub use report::{ExecutorReport, StepReport};

@@ -9,7 +9,7 @@ use crate::options::BindOptions;
 use crate::program::{Action, Origin, Program, Step, Value, ValueId};
 use mxrs_graph::{EntryId, Graph, Node, NodeId};
 use mxrs_op::{OpCall, TensorDesc, View};
-use mxrs_types::{DType, Layout, Result, ResultExt, Shape};
+use mxrs_types::{DType, Layout, Result, ResultExt, Shape, WriteReq};
 use rustc_hash::FxHashMap;
 
 /// What lowering needs to know of a bound variable.
@@ -21,10 +21,30 @@ pub struct Bound {
     pub is_constant: bool,
 }
 
-pub struct Lowering<'a> {
+/// What is lowered, and how.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// How many of its nodes are the forward graph.
+    pub n_forward_nodes: usize,
+    /// Shape of each entry.
+    pub shapes: &'a [Shape],
+    /// Element type of each entry.
+    pub dtypes: &'a [DType],
+    /// Variables that have arrays.
+    pub bound: &'a FxHashMap<NodeId, Bound>,
+    /// What to do with the array of each head.
+    pub output_reqs: &'a [WriteReq],
+    /// How many of the heads belong to the forward graph.
+    pub n_forward_heads: usize,
+    /// Training mode: parameters change from run to run, and operators work as in training.
+    pub is_train: bool,
+}
+
+struct Lowering<'a> {
+    source: Source<'a>,
     graph: &'a Graph,
-    shapes: &'a [Shape],
-    dtypes: &'a [DType],
     options: &'a BindOptions,
     program: Program,
     /// Value of each graph entry, once produced.
@@ -32,57 +52,77 @@ pub struct Lowering<'a> {
     /// The same value in another layout.
     variants: FxHashMap<(ValueId, Layout), ValueId>,
     is_constant: Vec<bool>,
+    /// Whether a kernel makes the value, so that it can write an output array.
+    is_computed: Vec<bool>,
+    /// Random call of each random node, which its clones repeat.
+    random_of: FxHashMap<NodeId, u32>,
 }
 
 /// Lowers a whole graph.
 ///
 /// # Errors
 /// No backend runs some node, or none copies between two layouts; the node is named.
-pub fn lower(
-    graph: &Graph,
-    shapes: &[Shape],
-    dtypes: &[DType],
-    bound: &FxHashMap<NodeId, Bound>,
-    options: &BindOptions,
-) -> Result<Program> {
+pub fn lower(source: Source<'_>, options: &BindOptions) -> Result<Program> {
     let mut lowering = Lowering {
-        graph,
-        shapes,
-        dtypes,
+        source,
+        graph: source.graph,
         options,
-        program: Program::default(),
+        program: Program { output_reqs: source.output_reqs.to_vec(), ..Program::default() },
         of_entry: FxHashMap::default(),
         variants: FxHashMap::default(),
         is_constant: Vec::new(),
+        is_computed: Vec::new(),
+        random_of: FxHashMap::default(),
     };
-    for (id, node) in graph.iter() {
-        if let Some(variable) = bound.get(&id) {
-            let entry = graph.output_id(id, 0);
-            let value = lowering.add_value(lowering.desc(entry), Origin::Bound(variable.index), variable.is_constant);
+    let n_heads = source.graph.heads().len();
+    for (id, node) in source.graph.iter() {
+        if id.index() == source.n_forward_nodes {
+            lowering.end_forward()?;
+        }
+        if let Some(variable) = source.bound.get(&id) {
+            let entry = source.graph.output_id(id, 0);
+            let is_constant = variable.is_constant && !source.is_train;
+            let value = lowering.add_value(lowering.desc(entry), Origin::Bound(variable.index), is_constant);
             lowering.of_entry.insert(entry, value);
         } else {
             lowering.node(id, node).context(|| format!("binding `{}`", node.name))?;
         }
     }
-    lowering.heads()?;
+    if source.graph.n_nodes() <= source.n_forward_nodes {
+        lowering.end_forward()?;
+    }
+    lowering.heads(source.n_forward_heads..n_heads)?;
     Ok(lowering.program)
 }
 
 impl Lowering<'_> {
     fn desc(&self, entry: EntryId) -> TensorDesc {
-        TensorDesc::dense(self.shapes[entry.index()].clone(), self.dtypes[entry.index()])
+        TensorDesc::dense(self.source.shapes[entry.index()].clone(), self.source.dtypes[entry.index()])
     }
 
     fn add_value(&mut self, desc: TensorDesc, origin: Origin, is_constant: bool) -> ValueId {
         self.program.values.push(Value { desc, origin });
         self.is_constant.push(is_constant);
+        self.is_computed.push(false);
         self.program.values.len() - 1
+    }
+
+    /// The forward outputs are complete here. Copies of bound arrays in other layouts are not kept for the gradient: making
+    /// them again costs less than the memory.
+    fn end_forward(&mut self) -> Result<()> {
+        self.heads(0..self.source.n_forward_heads)?;
+        self.program.n_forward = self.program.steps.len();
+        let values = &self.program.values;
+        self.variants
+            .retain(|(value, _), _| !matches!(values[*value].origin, Origin::Bound(_)) || !self.source.is_train);
+        Ok(())
     }
 
     fn node(&mut self, id: NodeId, node: &Node) -> Result<()> {
         let Some((op, params)) = node.call() else { return Ok(()) };
         let inputs: Vec<ValueId> = self.graph.input_ids(id).map(|entry| self.of_entry[&entry]).collect();
-        match (op.view)(params, false) {
+        let is_train = self.source.is_train;
+        match (op.view)(params, is_train) {
             View::No => {}
             View::Identity => return self.view(id, node, inputs[0]),
             View::Reshape => {
@@ -90,20 +130,17 @@ impl Lowering<'_> {
                 return self.view(id, node, dense);
             }
         }
+        let rewrites = (op.rewrites)(params, is_train);
         let input_descs: Vec<TensorDesc> = inputs.iter().map(|&v| self.program.values[v].desc.clone()).collect();
-        let output_descs: Vec<TensorDesc> = self.graph.output_ids(id).map(|e| self.desc(e)).collect();
+        let mut output_descs: Vec<TensorDesc> = self.graph.output_ids(id).map(|e| self.desc(e)).collect();
+        let n_plain = output_descs.len();
+        output_descs.extend(rewrites.iter().map(|i| input_descs[*i].clone()));
         let is_constant: Vec<bool> = inputs.iter().map(|&v| self.is_constant[v]).collect();
-        let call = OpCall {
-            op,
-            params,
-            inputs: &input_descs,
-            outputs: &output_descs,
-            is_constant: &is_constant,
-            is_train: false,
-        };
+        let call =
+            OpCall { op, params, inputs: &input_descs, outputs: &output_descs, is_constant: &is_constant, is_train };
         let choice = choose(&self.options.backends, &call)?;
         let planned = choice.planned;
-        let ignored = op.ignored_at_inference;
+        let ignored: Vec<usize> = op.unread_inputs(is_train).collect();
         let mut wanted = Vec::with_capacity(inputs.len());
         for (position, (&value, layout)) in inputs.iter().zip(&planned.input_layouts).enumerate() {
             let name = &node.name;
@@ -113,10 +150,19 @@ impl Lowering<'_> {
         let mut is_output_used = Vec::with_capacity(output_descs.len());
         for ((entry, desc), layout) in self.graph.output_ids(id).zip(&output_descs).zip(&planned.output_layouts) {
             let value = self.add_value(desc.with_layout(layout.clone()), Origin::Temporary, false);
+            self.is_computed[value] = true;
             self.of_entry.insert(entry, value);
             outputs.push(value);
             is_output_used.push(self.is_used(entry));
         }
+        let is_clone = node.clone_of.is_some();
+        for (input, desc) in rewrites.iter().zip(&output_descs[n_plain..]) {
+            // A recomputed operator must not rewrite again.
+            let value = if is_clone { self.add_value(desc.clone(), Origin::Temporary, false) } else { inputs[*input] };
+            outputs.push(value);
+            is_output_used.push(!is_clone);
+        }
+        let random = (op.is_random)(params, is_train).then(|| self.random_call(id, node));
         let inplace =
             if planned.can_run_inplace { self.inplace_pairs(op.inplace, &wanted, &outputs) } else { Vec::new() };
         self.program.steps.push(Step {
@@ -127,12 +173,25 @@ impl Lowering<'_> {
             inputs: wanted,
             outputs,
             is_output_used,
+            n_rewrites: rewrites.len(),
+            is_clone,
+            random,
             inplace,
-            ignored_inputs: ignored.to_vec(),
+            ignored_inputs: ignored,
             scratch_bytes: planned.scratch_bytes,
             refusals: choice.refusals,
         });
         Ok(())
+    }
+
+    /// A call of its own, or that of the node this one is a clone of.
+    fn random_call(&mut self, id: NodeId, node: &Node) -> u32 {
+        let original = node.clone_of.unwrap_or(id);
+        let next = &mut self.program.n_random;
+        *self.random_of.entry(original).or_insert_with(|| {
+            *next += 1;
+            *next - 1
+        })
     }
 
     fn is_used(&self, entry: EntryId) -> bool {
@@ -178,6 +237,9 @@ impl Lowering<'_> {
             inputs: vec![input],
             outputs: vec![output],
             is_output_used: vec![true],
+            n_rewrites: 0,
+            is_clone: false,
+            random: None,
             inplace: Vec::new(),
             ignored_inputs: Vec::new(),
             scratch_bytes: 0,
@@ -226,6 +288,9 @@ impl Lowering<'_> {
             inputs: vec![from],
             outputs: vec![to],
             is_output_used: vec![true],
+            n_rewrites: 0,
+            is_clone: false,
+            random: None,
             inplace: Vec::new(),
             ignored_inputs: Vec::new(),
             scratch_bytes: 0,
@@ -234,24 +299,35 @@ impl Lowering<'_> {
     }
 
     /// Lets the producers of row-major heads write the output arrays; everything else is copied there.
-    fn heads(&mut self) -> Result<()> {
-        let heads: Vec<EntryId> = self.graph.heads().iter().map(|h| self.graph.entry_id(*h)).collect();
-        for (index, entry) in heads.into_iter().enumerate() {
+    fn heads(&mut self, range: std::ops::Range<usize>) -> Result<()> {
+        for index in range {
+            let entry = self.graph.entry_id(self.graph.heads()[index]);
             let value = self.of_entry[&entry];
             let v = &self.program.values[value];
-            let is_made_by_kernel =
-                self.program.steps.iter().any(|s| matches!(s.action, Action::Run(_)) && s.outputs.contains(&value));
-            if v.origin == Origin::Temporary && v.desc.layout.is_row_major() && is_made_by_kernel {
+            // What is added to an array is nobody else's value.
+            let is_private = self.source.output_reqs[index] != WriteReq::Add
+                || (self.graph.consumers(entry).is_empty() && self.n_heads_of(entry) == 1);
+            let is_direct = v.origin == Origin::Temporary && v.desc.layout.is_row_major() && self.is_computed[value];
+            if is_direct && is_private {
                 self.program.values[value].origin = Origin::Output(index);
                 self.program.outputs.push(value);
                 continue;
             }
             let desc = v.desc.with_layout(Layout::RowMajor);
+            let from = if self.source.output_reqs[index] == WriteReq::Add {
+                self.in_layout(value, &Layout::RowMajor, &format!("output{index}"))?
+            } else {
+                value
+            };
             let output = self.add_value(desc, Origin::Output(index), false);
-            let step = self.copy_step(value, output, format!("output{index}"))?;
+            let step = self.copy_step(from, output, format!("output{index}"))?;
             self.program.steps.push(step);
             self.program.outputs.push(output);
         }
         Ok(())
+    }
+
+    fn n_heads_of(&self, entry: EntryId) -> usize {
+        self.graph.heads().iter().filter(|h| self.graph.entry_id(**h) == entry).count()
     }
 }

@@ -2,17 +2,18 @@
 //!
 //! Why kernels may use the raw tensors here:
 //! 1. Bound and output arrays, packed constants and the arena are owned by the machine, so addresses stay valid.
-//! 2. Runs happen inside engine tasks that read the bound arrays and write the outputs and the machine's own variable;
-//!    the engine lets nobody else touch them meanwhile, and no two runs overlap.
+//! 2. Runs happen inside engine tasks that hold the bound arrays and outputs they use, and the machine's own variable for
+//!    writing; the engine lets nobody else touch them meanwhile, and no two runs overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
 use crate::program::{Action, Origin, Program, Step, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
-use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_op::{Kernel, KernelArgs, RawTensor};
+use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
+use mxrs_op::{Kernel, KernelArgs, RandomCall, RawTensor, TensorDesc, accumulate};
 use mxrs_storage::{Block, Tag};
 use mxrs_sync::Team;
 use mxrs_types::{Device, Result, ResultExt, WriteReq};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +26,9 @@ struct ReadyStep {
     outputs: Vec<Tensor>,
     reqs: Vec<WriteReq>,
     scratch: Tensor,
+    random: Option<u32>,
+    /// Description of a view's output, which may have to be added to.
+    desc: TensorDesc,
 }
 
 struct PrepareStep {
@@ -40,12 +44,28 @@ pub struct Machine {
     steps: Vec<ReadyStep>,
     bound: Vec<NdArray>,
     team: Arc<Team>,
-    pub plan: MemoryPlan,
     pub arena_bytes: usize,
     pub packed_bytes: usize,
     // Kept alive for the raw tensors above.
     _outputs: Vec<NdArray>,
     _blocks: Vec<Block>,
+}
+
+/// A program and where its values are, without memory: machines are made of it, any number of them.
+pub struct Planned {
+    pub program: Program,
+    pub plan: MemoryPlan,
+}
+
+impl Planned {
+    /// Plans the memory of a program.
+    ///
+    /// # Errors
+    /// A contradiction in the program, sizes that do not fit.
+    pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
+        let plan = plan(&program, options)?;
+        Ok(Self { program, plan })
+    }
 }
 
 /// What the planner is told of a program.
@@ -106,6 +126,12 @@ impl Addresses<'_> {
         unsafe { RawTensor::new(ptr, len) }
     }
 
+    /// A tensor nobody looks into.
+    fn nothing(&self) -> Tensor {
+        // SAFETY: no bytes.
+        unsafe { RawTensor::new(std::ptr::null_mut(), 0) }
+    }
+
     fn scratch(&self, step: usize, len_bytes: usize) -> Tensor {
         let at = self.plan.scratch.get(step).copied().flatten();
         let offset = at.map(|id| self.plan.storages[id.index()].offset_bytes);
@@ -119,10 +145,22 @@ impl Addresses<'_> {
             position
                 .is_some_and(|p| self.plan.inplace.iter().any(|i| i.step == p && i.output == output && !i.is_identity))
         };
-        let req = |output: usize| match (step.is_output_used[output], is_inplace(output)) {
-            (false, _) => WriteReq::Null,
-            (true, true) => WriteReq::Inplace,
-            (true, false) => WriteReq::Write,
+        let n_plain = step.outputs.len() - step.n_rewrites;
+        // Nobody reads it, or only those who ignore its content.
+        let is_unread = |output: usize| {
+            let value = step.outputs[output];
+            !step.is_output_used[output]
+                || (self.program.values[value].origin == Origin::Temporary
+                    && self.plan.placements[value] == Placement::Unreferenced)
+        };
+        let req = |output: usize| match (is_unread(output), self.program.values[step.outputs[output]].origin) {
+            (true, _) => WriteReq::Null,
+            (false, Origin::Output(index)) => self.program.output_reqs[index],
+            (false, _) if output >= n_plain || is_inplace(output) => WriteReq::Inplace,
+            (false, _) => WriteReq::Write,
+        };
+        let input = |(position, &value): (usize, &ValueId)| {
+            if step.ignored_inputs.contains(&position) { self.nothing() } else { self.tensor(value) }
         };
         ReadyStep {
             name: step.name.clone(),
@@ -130,50 +168,56 @@ impl Addresses<'_> {
                 Action::Run(kernel) => Some(kernel.clone()),
                 Action::View => None,
             },
-            inputs: step.inputs.iter().map(|&v| self.tensor(v)).collect(),
+            inputs: step.inputs.iter().enumerate().map(input).collect(),
             outputs: step.outputs.iter().map(|&v| self.tensor(v)).collect(),
             reqs: (0..step.outputs.len()).map(req).collect(),
-            scratch: position.map_or(self.scratch(usize::MAX, 0), |p| self.scratch(p, step.scratch_bytes)),
+            scratch: position.map_or(self.nothing(), |p| self.scratch(p, step.scratch_bytes)),
+            random: step.random,
+            desc: self.program.values[step.outputs[0]].desc.clone(),
         }
     }
 }
 
 impl ReadyStep {
-    fn run(&self, team: &Team) -> Result<()> {
+    fn run(&self, team: &Team, random: RandomCalls) -> Result<()> {
         let Some(kernel) = &self.kernel else {
             let (from, to) = (&self.inputs[0], &self.outputs[0]);
             if from.as_ptr() != to.as_ptr() && to.len_bytes() > 0 {
                 // SAFETY: both are valid for their (equal) sizes; they are either the same memory or disjoint.
-                unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
+                let (from, to) = unsafe { (from.bytes(), to.bytes_mut()) };
+                match self.reqs[0] {
+                    WriteReq::Add => accumulate(&self.desc, to, from)?,
+                    _ => to.copy_from_slice(from),
+                }
             }
             return Ok(());
         };
+        let call = |k: u32| RandomCall { seed: random.seed, number: random.first.wrapping_add(u64::from(k)) };
         let args = KernelArgs {
             inputs: &self.inputs,
             outputs: &self.outputs,
             reqs: &self.reqs,
             scratch: self.scratch,
             team,
-            random: None,
+            random: self.random.map(call),
         };
         kernel.run(&args).context(|| format!("running `{}` ({})", self.name, kernel.name()))
     }
 }
 
 impl Machine {
-    /// Plans, allocates and resolves every address.
+    /// Allocates and resolves every address.
     ///
     /// # Errors
-    /// Out of memory, or a contradiction in the plan.
+    /// Out of memory.
     pub fn new(
-        program: &Program,
+        planned: &Planned,
         context: &ArrayContext,
         bound: Vec<NdArray>,
         outputs: Vec<NdArray>,
         team: Arc<Team>,
-        options: &PlanOptions,
     ) -> Result<Self> {
-        let plan = plan(program, options)?;
+        let Planned { program, plan } = planned;
         let arena_bytes = plan.arenas.iter().map(|(_, bytes)| bytes).sum();
         let storage = context.storage();
         let arena = storage.allocate(Device::cpu(0), arena_bytes, Tag::new("executor:arena"))?;
@@ -190,7 +234,7 @@ impl Machine {
                 blocks.push(block);
             }
         }
-        let at = Addresses { program, plan: &plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed };
+        let at = Addresses { program, plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed };
         let source = |step: &Step| match program.values[step.inputs[0]].origin {
             Origin::Bound(index) => index,
             // Constants are packed straight from their arrays; anything else would be a bug in lowering.
@@ -203,17 +247,12 @@ impl Machine {
         });
         let prepare = prepare.collect();
         let steps = program.steps.iter().enumerate().map(|(i, step)| at.ready(step, Some(i))).collect();
-        Ok(Self { prepare, steps, bound, team, plan, arena_bytes, packed_bytes, _outputs: outputs, _blocks: blocks })
+        Ok(Self { prepare, steps, bound, team, arena_bytes, packed_bytes, _outputs: outputs, _blocks: blocks })
     }
 
     /// Whether constants are packed at all.
     pub fn has_prepare(&self) -> bool {
         !self.prepare.is_empty()
-    }
-
-    /// Number of steps of one run.
-    pub fn n_steps(&self) -> usize {
-        self.steps.len()
     }
 
     /// Packs constants that changed since they were last packed.
@@ -224,7 +263,7 @@ impl Machine {
         for prepare in &self.prepare {
             let version = self.bound[prepare.source].var().version();
             if prepare.done_version.load(Ordering::Relaxed) != version {
-                prepare.step.run(&self.team)?;
+                prepare.step.run(&self.team, RandomCalls { seed: 0, first: 0 })?;
                 // Runs of a machine never overlap, so a plain store is enough.
                 prepare.done_version.store(version, Ordering::Relaxed);
             }
@@ -232,20 +271,11 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs one step.
+    /// Runs these steps; random steps take their calls from `random`.
     ///
     /// # Errors
     /// What the kernel reports, with the step's name.
-    pub fn run_step(&self, index: usize) -> Result<()> {
-        self.steps[index].run(&self.team)
-    }
-
-    /// Runs everything.
-    ///
-    /// # Errors
-    /// As [`Self::run_step`].
-    pub fn run(&self) -> Result<()> {
-        self.prepare()?;
-        (0..self.steps.len()).try_for_each(|i| self.run_step(i))
+    pub fn run(&self, steps: Range<usize>, random: RandomCalls) -> Result<()> {
+        self.steps[steps].iter().try_for_each(|step| step.run(&self.team, random))
     }
 }

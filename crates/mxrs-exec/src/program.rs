@@ -2,6 +2,7 @@
 
 use crate::choose::Refusal;
 use mxrs_op::{Kernel, TensorDesc};
+use mxrs_types::WriteReq;
 use std::sync::Arc;
 
 /// Index of a [`Value`] in a [`Program`].
@@ -49,10 +50,16 @@ pub struct Step {
     pub backend: &'static str,
     /// Values read.
     pub inputs: Vec<ValueId>,
-    /// Values written; `None` for outputs nobody reads.
+    /// Values written; rewritten inputs last.
     pub outputs: Vec<ValueId>,
     /// Whether anything reads each output.
     pub is_output_used: Vec<bool>,
+    /// How many of the last outputs are bound arrays that are also inputs.
+    pub n_rewrites: usize,
+    /// Whether it computes again what another step has computed.
+    pub is_clone: bool,
+    /// Which of the run's random calls it makes.
+    pub random: Option<u32>,
     /// Pairs of positions that may share memory.
     pub inplace: Vec<(usize, usize)>,
     /// Positions of inputs whose content the kernel never reads.
@@ -63,6 +70,13 @@ pub struct Step {
     pub refusals: Vec<Refusal>,
 }
 
+impl Step {
+    /// Whether it runs no kernel.
+    pub fn is_view(&self) -> bool {
+        matches!(self.action, Action::View)
+    }
+}
+
 /// Values and steps of one bound graph.
 #[derive(Default)]
 pub struct Program {
@@ -70,8 +84,14 @@ pub struct Program {
     pub values: Vec<Value>,
     /// Steps that pack constants; run when a constant changed.
     pub prepare: Vec<Step>,
-    /// Steps of one forward run.
+    /// Steps of one run: the forward ones, then those of the gradient.
     pub steps: Vec<Step>,
+    /// How many of them are forward.
+    pub n_forward: usize,
     /// Value of each graph output.
     pub outputs: Vec<ValueId>,
+    /// What to do with each output array.
+    pub output_reqs: Vec<WriteReq>,
+    /// Random calls of one run.
+    pub n_random: u32,
 }

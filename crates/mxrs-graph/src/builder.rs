@@ -161,6 +161,52 @@ impl GraphBuilder {
         Ok(())
     }
 
+    /// Marks a call as part of the gradient of `forward`.
+    ///
+    /// # Errors
+    /// When a node does not exist, or `forward` was not added before `node`.
+    pub fn set_backward_of(&mut self, node: NodeId, forward: NodeId) -> Result<()> {
+        self.earlier("node with a forward node", node, forward)?.backward_of = Some(forward);
+        Ok(())
+    }
+
+    /// Marks a call as computing `original` once more.
+    ///
+    /// # Errors
+    /// When a node does not exist, `original` was not added before `node`, is a variable, a clone itself, or a call of
+    /// another operator or with another number of inputs.
+    pub fn set_clone_of(&mut self, node: NodeId, original: NodeId) -> Result<()> {
+        self.earlier("clone", node, original)?;
+        let (clone, of) = (&self.nodes[node.index()], &self.nodes[original.index()]);
+        let is_same = match (&clone.op, &of.op) {
+            (Some(a), Some(b)) => a.name == b.name && clone.inputs.len() == of.inputs.len(),
+            _ => false,
+        };
+        if !is_same || of.clone_of.is_some() {
+            return Err(Error::invalid(
+                format!("node that `{}` ({}) is a clone of", clone.name, clone.op_name()),
+                format!("`{}` ({})", of.name, of.op_name()),
+                "a call of the same operator with as many inputs that is no clone",
+            ));
+        }
+        self.nodes[node.index()].clone_of = Some(original);
+        Ok(())
+    }
+
+    /// `node`, when `before` was added before it.
+    fn earlier(&mut self, what: &str, node: NodeId, before: NodeId) -> Result<&mut Node> {
+        let n_nodes = self.nodes.len();
+        match self.nodes.get_mut(node.index()) {
+            Some(found) if before < node => Ok(found),
+            Some(found) => Err(Error::invalid(
+                format!("{what}: `{}` belongs to", found.name),
+                format!("node {before}"),
+                format!("a node added before it, below {node}"),
+            )),
+            None => Err(Error::invalid(what, format!("node {node}"), format!("a node below {n_nodes}"))),
+        }
+    }
+
     /// Sets the outputs of the graph.
     pub fn set_heads(&mut self, heads: Vec<Entry>) {
         self.heads = heads;
@@ -176,6 +222,21 @@ impl GraphBuilder {
     /// # Errors
     /// A head that does not exist, or two variables of one name.
     pub fn build(self) -> Result<Graph> {
+        self.check_heads()?;
+        let order = post_order(&self.nodes, &self.heads);
+        Ok(self.number(&order)?.0)
+    }
+
+    /// As [`Self::build`], but nodes keep the order they were added in, which is one of execution too: a pass that has
+    /// chosen a good one keeps it. Also tells what became of each node.
+    pub(crate) fn build_in_order(self) -> Result<(Graph, Vec<Option<NodeId>>)> {
+        self.check_heads()?;
+        let mut order = post_order(&self.nodes, &self.heads);
+        order.sort_unstable();
+        self.number(&order)
+    }
+
+    fn check_heads(&self) -> Result<()> {
         for (i, head) in self.heads.iter().enumerate() {
             match self.nodes.get(head.node.index()) {
                 None => {
@@ -195,19 +256,27 @@ impl GraphBuilder {
                 Some(_) => {}
             }
         }
-        let order = post_order(&self.nodes, &self.heads);
-        let mut new_ids = vec![NodeId(u32::MAX); self.nodes.len()];
+        Ok(())
+    }
+
+    /// The graph of the nodes in `order`, and the new id of every node.
+    fn number(self, order: &[NodeId]) -> Result<(Graph, Vec<Option<NodeId>>)> {
+        let mut new_ids: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
         for (new, old) in order.iter().enumerate() {
-            new_ids[old.index()] = NodeId::new(new);
+            new_ids[old.index()] = Some(NodeId::new(new));
         }
-        let moved = |e: &Entry| Entry { node: new_ids[e.node.index()], ..*e };
+        // What a head or a node in the order needs is in the order too.
+        let id = |old: NodeId| new_ids[old.index()].unwrap_or(old);
+        let moved = |e: &Entry| Entry { node: id(e.node), ..*e };
         let heads = self.heads.iter().map(moved).collect();
         let mut old_nodes: Vec<Option<Node>> = self.nodes.into_iter().map(Some).collect();
         let mut nodes = Vec::with_capacity(order.len());
         for old in order {
             let Some(mut node) = old_nodes[old.index()].take() else { continue };
             node.inputs = node.inputs.iter().map(moved).collect();
-            node.control_deps.iter_mut().for_each(|d| *d = new_ids[d.index()]);
+            node.control_deps.iter_mut().for_each(|d| *d = id(*d));
+            node.backward_of = node.backward_of.and_then(|f| new_ids[f.index()]);
+            node.clone_of = node.clone_of.and_then(|o| new_ids[o.index()]);
             nodes.push(node);
         }
         let mut names = FxHashSet::default();
@@ -218,10 +287,11 @@ impl GraphBuilder {
                 "one variable per name; share the variable, or rename one",
             ));
         }
-        Ok(Graph::from_verified(nodes, heads, self.attrs))
+        Ok((Graph::from_verified(nodes, heads, self.attrs), new_ids))
     }
 
-    fn push(&mut self, node: Node) -> NodeId {
+    /// Adds a node whose inputs and control dependencies are known to be right: one of a verified graph, moved.
+    pub(crate) fn push(&mut self, node: Node) -> NodeId {
         self.nodes.push(node);
         NodeId::new(self.nodes.len() - 1)
     }

@@ -30,6 +30,7 @@ pub enum GraphAttr {
 }
 
 /// A verified graph. See the module head for what always holds.
+#[derive(Clone)]
 pub struct Graph {
     nodes: Vec<Node>,
     heads: Vec<Entry>,

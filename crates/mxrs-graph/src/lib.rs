@@ -39,5 +39,8 @@ pub use graph::{Graph, GraphAttr};
 pub use ids::{Entry, EntryId, NodeId};
 pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 pub use node::Node;
-pub use passes::{Inferred, infer_dtypes, infer_shapes};
+pub use passes::{
+    GradientGraph, GradientRequest, HeadGrads, Inferred, Unreachable, constant_nodes, eliminate_common, gradient,
+    infer_dtypes, infer_shapes, place,
+};
 pub use symbol::{NameManager, Symbol, SymbolCall};

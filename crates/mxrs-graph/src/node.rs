@@ -25,6 +25,12 @@ pub struct Node {
     pub n_outputs: usize,
     /// Number of outputs a user sees.
     pub n_visible: usize,
+    /// In a gradient graph: the forward node whose gradient this call helps to compute. `None` for forward nodes and for
+    /// variables that hold the gradient of a head.
+    pub backward_of: Option<NodeId>,
+    /// In a gradient graph: the node this call computes once more, to save memory. It has that node's operator and
+    /// parameters, draws the same random numbers and rewrites nothing.
+    pub clone_of: Option<NodeId>,
 }
 
 impl Node {
@@ -40,6 +46,8 @@ impl Node {
             subgraphs: Vec::new(),
             n_outputs: 1,
             n_visible: 1,
+            backward_of: None,
+            clone_of: None,
         }
     }
 

@@ -108,3 +108,5 @@ pub fn split() -> Arc<OpDef> {
     op.n_visible = op.n_outputs;
     Arc::new(op)
 }
+
+pub mod smooth;

@@ -227,6 +227,35 @@ impl NdArray {
         self.chunk.engine.wait_to_read(&self.chunk.var)
     }
 
+    /// Overwrites the elements with those of another array, once both are free; returns at once.
+    ///
+    /// # Errors
+    /// Another shape or dtype, or device memory.
+    pub fn copy_from_array(&self, from: &Self) -> Result<()> {
+        if self.shape != from.shape || self.dtype != from.dtype {
+            let expected = format!("{} {}", self.dtype, self.shape);
+            return Err(Error::invalid("array to copy", format!("{} {}", from.dtype, from.shape), expected));
+        }
+        self.check_host()?;
+        from.check_host()?;
+        let (to, from) = (self.clone(), from.clone());
+        let task = self.chunk.engine.task("copy").write(&self.chunk.var).device(Device::cpu(0));
+        if to.shares_storage(&from) {
+            let n_bytes = to.size_bytes();
+            return task.push(move |_| {
+                // SAFETY: this task holds the one variable for writing; `copy` allows overlap.
+                unsafe { std::ptr::copy(from.as_ptr(), to.as_ptr(), n_bytes) };
+                Ok(())
+            });
+        }
+        let var = from.var().clone();
+        task.read(&var).push(move |_| {
+            // SAFETY: this task holds one variable for reading and the other for writing.
+            unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
+            Ok(())
+        })
+    }
+
     /// Waits for pending writes.
     ///
     /// # Errors

@@ -27,7 +27,9 @@
 mod array;
 mod context;
 mod element;
+mod random;
 
 pub use array::NdArray;
 pub use context::ArrayContext;
 pub use element::Element;
+pub use random::{RandomCalls, RandomSource};

@@ -47,7 +47,7 @@ pub use op_def::{Accuracy, InferDType, InferShape, InputNames, OpDef, OutputCoun
 pub use op_set::OpSet;
 pub use param::{OpParams, ParamSpec};
 pub use random::RandomCall;
-pub use reference::{RefInput, RefOutput, ReferenceBackend, ReferenceFn, RunMode};
+pub use reference::{RefInput, RefOutput, ReferenceBackend, ReferenceFn, RunMode, accumulate};
 pub use sample::{Fill, Sample, SampleInput};
 
 #[doc(hidden)]

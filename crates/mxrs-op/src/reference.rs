@@ -114,15 +114,18 @@ impl Kernel for ReferenceKernel {
         for (((raw, side), req), desc) in args.outputs.iter().zip(&side).zip(args.reqs).zip(&self.outputs) {
             if *req == WriteReq::Add {
                 // SAFETY: the kernel's output slices are gone; this is the only slice of the memory.
-                add_bytes(desc, unsafe { raw.bytes_mut() }, side.bytes())?;
+                accumulate(desc, unsafe { raw.bytes_mut() }, side.bytes())?;
             }
         }
         Ok(())
     }
 }
 
-/// Adds `from` to `to` elementwise.
-fn add_bytes(desc: &TensorDesc, to: &mut [u8], from: &[u8]) -> Result<()> {
+/// Adds `from` to `to` elementwise; both are bytes of tensors as `desc` describes, aligned for its dtype.
+///
+/// # Errors
+/// Bools have no sum.
+pub fn accumulate(desc: &TensorDesc, to: &mut [u8], from: &[u8]) -> Result<()> {
     use mxrs_types::DType;
     macro_rules! add {
         ($t:ty, $f:expr) => {

@@ -26,7 +26,7 @@ fn hits(storage: &Storage, size_bytes: usize, begin: &Barrier) -> Result<f64> {
 }
 
 fn main() -> Result<()> {
-    for kind in [PoolKind::Naive, PoolKind::Round] {
+    for kind in [PoolKind::Naive, PoolKind::Round, PoolKind::BestFit] {
         let storage = Storage::new(StorageConfig::uniform(PoolConfig::of_kind(kind)))?;
         let alone = hits(&storage, 4096, &Barrier::new(1))?;
         let begin = Barrier::new(2);

@@ -132,7 +132,8 @@ impl Storage {
     /// and touches no pool.
     ///
     /// A thread gets back the block of this size class that it freed last, unless another thread had nothing else to take;
-    /// after its own come those that were freed elsewhere.
+    /// after its own come those that were freed elsewhere. Under [`PoolKind::BestFit`] the same, as long as it has not been
+    /// joined with its neighbours.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if the device has no room, also after all cached

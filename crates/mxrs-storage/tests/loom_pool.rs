@@ -1,11 +1,11 @@
-//! Every interleaving of two threads at one size class of a pool:
+//! Every interleaving of two threads at one size class of a pool, and at two of one that joins blocks:
 //! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-storage --release --test loom_pool`.
 //!
 //! Blocks of 2 MiB, because a thread keeps only two of those: a third freed one goes through the container.
 #![cfg(loom)]
 
 use loom::thread;
-use mxrs_storage::{Block, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
 use mxrs_types::Device;
 use std::sync::Arc;
 
@@ -24,9 +24,14 @@ fn model(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
 
 /// A storage on simulated devices alone, with room for `n_blocks` blocks of `SIZE`.
 fn storage(n_blocks: u64) -> (Storage, Arc<SimulatedMemory>) {
+    of_kind(PoolKind::Naive, n_blocks)
+}
+
+fn of_kind(kind: PoolKind, n_blocks: u64) -> (Storage, Arc<SimulatedMemory>) {
     let memory = |device| Arc::new(SimulatedMemory::new(device, n_blocks * SIZE as u64).unbacked());
     let cpu = memory(CPU);
-    let builder = Storage::builder(StorageConfig::default()).device(Arc::clone(&cpu) as _);
+    let config = StorageConfig::uniform(PoolConfig::of_kind(kind));
+    let builder = Storage::builder(config).device(Arc::clone(&cpu) as _);
     (builder.device(memory(Device::cpu_pinned(0))).build().unwrap(), cpu)
 }
 
@@ -199,5 +204,76 @@ fn rule_9_a_thread_that_ends_leaves_its_blocks() {
         drop(allocate(&storage));
         assert_eq!(memory.counters().allocations, n_requests + freed, "a block that was not released is reused");
         balance(&storage, &memory);
+    });
+}
+
+/// A quarter of a segment of `BestFit`; each of two threads may keep two.
+fn quarter(storage: &Storage) -> Block {
+    storage.allocate(CPU, SIZE / 4, Tag::new("quarter")).unwrap()
+}
+
+/// Half a segment: two neighbouring quarters when joined.
+fn half(storage: &Storage) -> Block {
+    storage.allocate(CPU, SIZE / 2, Tag::new("half")).unwrap()
+}
+
+/// S8: what the other thread keeps, or frees just now, is joined before the pool grows; if it is still live the pool grows.
+#[test]
+fn s8_best_fit_joins_what_the_other_thread_keeps() {
+    model(Some(2), || {
+        let (storage, memory) = of_kind(PoolKind::BestFit, 9);
+        let (other_half, low, high) = (half(&storage), quarter(&storage), quarter(&storage));
+        let other = {
+            let storage = storage.clone();
+            thread::spawn(move || {
+                drop((low, high));
+                storage.stats(CPU).live_blocks
+            })
+        };
+        let joined = half(&storage);
+        other.join().unwrap();
+        let n_requests = memory.counters().allocations;
+        assert!(n_requests <= 2);
+        drop((joined, other_half));
+        let all: Vec<_> = (0..4 * n_requests).map(|_| quarter(&storage)).collect();
+        assert_eq!(memory.counters().allocations, n_requests, "all freed memory is found");
+        drop(all);
+        balance(&storage, &memory);
+    });
+}
+
+/// S6, S7: release_all and a direct free on one thread against a hit on the other.
+#[test]
+fn s6_s7_best_fit_flush_and_direct_free_against_a_hit() {
+    model(Some(2), || {
+        let (storage, memory) = of_kind(PoolKind::BestFit, 9);
+        let direct = quarter(&storage);
+        drop(quarter(&storage));
+        let other = {
+            let storage = storage.clone();
+            thread::spawn(move || {
+                direct.free_directly();
+                storage.release_all(CPU)
+            })
+        };
+        let block = quarter(&storage);
+        other.join().unwrap();
+        assert_eq!(memory.counters().used_bytes, SIZE as u64, "the segment of the live block stays");
+        drop(block);
+        balance(&storage, &memory);
+    });
+}
+
+/// Rule 8: the last handle goes on one thread while the other gives up the last block.
+#[test]
+fn rule_8_best_fit_last_handle_against_last_block() {
+    model(Some(3), || {
+        let (storage, memory) = of_kind(PoolKind::BestFit, 9);
+        let (block, cached) = (quarter(&storage), quarter(&storage));
+        drop(cached);
+        let other = thread::spawn(move || drop(block));
+        drop(storage);
+        other.join().unwrap();
+        assert_eq!((memory.counters().used_bytes, memory.counters().frees), (0, 1));
     });
 }

@@ -21,17 +21,15 @@
 //! Read next: [`team`] for the wake-up protocol, [`rank`] for the lock order, [`fork`] for what happens to threads and locks
 //! in a forked process, [`affinity`] for pinning.
 
-// Five reasons only: `team` erases the lifetime of the loop body it lends to its threads and keeps it in a shared cell;
-// `open_once` hands out a mutable borrow from behind a shared one, once, and `brief_lock` one at a time; `affinity` and
-// `fork` call the C library (sched_setaffinity, sched_getaffinity, pthread_atfork), and `fork` keeps a lock from one of its
-// callbacks to the next.
+// Four reasons only: `team` erases the lifetime of the loop body it lends to its threads and keeps it in a shared cell;
+// `brief_lock` hands out a mutable borrow from behind a shared one, one at a time; `affinity` and `fork` call the C library
+// (sched_setaffinity, sched_getaffinity, pthread_atfork), and `fork` keeps a lock from one of its callbacks to the next.
 #![allow(unsafe_code)]
 
 pub mod affinity;
 mod brief_lock;
 mod door;
 pub mod fork;
-mod open_once;
 pub mod rank;
 mod ranked;
 pub mod team;
@@ -40,7 +38,6 @@ mod topology;
 pub use brief_lock::{BriefGuard, BriefLock};
 pub(crate) use door::cell;
 pub use door::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak, atomic, hint, thread, thread_local};
-pub use open_once::OpenOnce;
 pub use rank::Rank;
 pub use ranked::{RankedGuard, RankedMutex};
 pub use team::{Team, TeamConfig};

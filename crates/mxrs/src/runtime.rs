@@ -216,10 +216,15 @@ impl Runtime {
 
     /// How graphs are bound: backends, team, planner and bulks as the settings say.
     pub fn bind_options(&self) -> BindOptions {
+        let bulk = &self.settings().bulk;
         BindOptions {
             team: Arc::clone(self.team()),
             plan: settings::planner(self.settings()),
-            bulk_inference: self.settings().bulk.inference,
+            bulk_inference: bulk.inference,
+            bulk_train_forward: if bulk.train { bulk.forward_limit() } else { 1 },
+            bulk_train_backward: if bulk.train { bulk.backward_limit() } else { 1 },
+            grad_sum_cap: self.settings().graph.grad_sum_cap,
+            ops: self.ops().clone(),
             ..BindOptions::new(self.backends().list())
         }
     }

@@ -3,13 +3,14 @@
 use crate::Backends;
 use mxrs_engine::gpu::GpuSync;
 use mxrs_engine::{EngineConfig, EngineKind};
-use mxrs_env::{Affinity, AffinityType, Group, PoolDevice, PoolSettings, Settings, Warning};
+use mxrs_env::{Affinity, AffinityType, GpuSyncWord, Group, PoolDevice, PoolSettings, Settings, Warning};
 use mxrs_graph::PlanOptions;
 use mxrs_storage::{PoolConfig, StorageConfig};
 use mxrs_sync::affinity::{Placement, cpu_list};
 use mxrs_sync::{TeamConfig, Topology};
 use mxrs_types::Result;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 /// The engine: scheduler and workers.
 ///
@@ -25,10 +26,16 @@ pub fn engine(settings: &Settings) -> Result<EngineConfig> {
         gpu_workers: settings.threads.gpu_workers,
         gpu_copy_workers: settings.threads.gpu_copy_workers,
         gpu_worker_streams: NonZeroUsize::new(settings.cuda.worker_streams.into()).unwrap_or(NonZeroUsize::MIN),
-        gpu_sync: GpuSync::Host,
+        gpu_sync: match settings.engine.gpu_sync {
+            GpuSyncWord::Event => GpuSync::Event,
+            _ => GpuSync::Host,
+        },
         child_workers: settings.threads.mp_workers,
+        sticky_errors: settings.engine.sticky_errors,
+        backtrace: settings.engine.backtrace,
+        stall_after: settings.engine.stall_secs.map(|secs| Duration::from_secs(secs.get())),
+        exit_timeout: settings.engine.exit_timeout_ms.map(Duration::from_millis),
         info: settings.engine.info,
-        ..EngineConfig::default()
     })
 }
 
@@ -95,7 +102,7 @@ pub fn planner(settings: &Settings) -> PlanOptions {
 /// Warnings for settings that are right and cannot do anything here: there is no GPU, and perhaps no fork or no oneDNN.
 pub(crate) fn without_effect(settings: &Settings, backends: &Backends) -> Vec<Warning> {
     let pools = PoolSettings::ROWS.iter().map(|row| row.name).filter(|name| name.starts_with("MXNET_GPU_"));
-    let workers = ["MXNET_GPU_COPY_NTHREADS", "MXNET_GPU_WORKER_NSTREAMS"];
+    let workers = ["MXNET_GPU_COPY_NTHREADS", "MXNET_GPU_WORKER_NSTREAMS", "MXRS_GPU_SYNC"];
     let mut warnings: Vec<Warning> =
         pools.chain(workers).filter_map(|name| settings.inert_warning(name, "this build has no GPU")).collect();
     if cfg!(not(unix)) {
@@ -139,6 +146,8 @@ mod tests {
     fn engine_words_keep_their_suffix() {
         let config = engine(&settings([("MXNET_ENGINE_TYPE", "NaiveEngineAsync")])).unwrap();
         assert_eq!((config.kind, config.is_async), (EngineKind::Naive, true));
+        let config = engine(&settings([("MXRS_GPU_SYNC", "event")])).unwrap();
+        assert_eq!((config.gpu_sync, config.is_async), (GpuSync::Event, false));
         let vars = [("MXNET_CPU_WORKER_NTHREADS", "3"), ("MXNET_CPU_PRIORITY_NTHREADS", "5")];
         let config = engine(&settings(vars)).unwrap();
         assert_eq!((config.cpu_workers.get(), config.cpu_priority_workers.get()), (3, 5));

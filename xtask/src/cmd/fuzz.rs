@@ -3,6 +3,7 @@
 //! Needs no cargo-fuzz: the coverage flags are given here. On the nightly toolchain the address sanitizer is on as
 //! well. Each run starts from `fuzz/corpus/<target>`; new finds go to a cache folder, or with `--keep` to the corpus.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -18,6 +19,8 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions=on";
 const SANITIZER: &str = "-Zsanitizer=address";
 
+const EXECS: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
+
 /// Arguments of `fuzz`.
 #[derive(clap::Args)]
 pub struct Args {
@@ -25,11 +28,11 @@ pub struct Args {
     #[arg(long)]
     target: Option<String>,
     /// Executions per target
-    #[arg(long, default_value_t = 100_000, conflicts_with = "seconds")]
-    execs: u64,
+    #[arg(long, default_value_t = EXECS, conflicts_with = "seconds")]
+    execs: NonZeroU64,
     /// Seconds per target, instead of a number of executions
     #[arg(long)]
-    seconds: Option<u64>,
+    seconds: Option<NonZeroU64>,
     /// Keep new finds in fuzz/corpus
     #[arg(long)]
     keep: bool,

@@ -1,6 +1,5 @@
 //! The list of subcommands; each has a file of its own that holds its arguments and its work.
 
-mod bless;
 mod ci;
 mod compare;
 mod demo;
@@ -52,8 +51,6 @@ enum Command {
     Gen(generate::Args),
     /// Run the fuzz targets
     Fuzz(fuzz::Args),
-    /// Rewrite generated tables and golden files
-    Bless(bless::Args),
     /// Check the protocols of the engine, the storage pools and the thread team with loom
     Loom(loom::Args),
     /// Run random programs on every kind of engine against a serial interpreter of its rules
@@ -84,7 +81,6 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Doc(args) => doc::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
-        Command::Bless(args) => bless::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Miri(args) => miri::run(&args),
@@ -102,5 +98,30 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Exit code 2, before anything is built.
+    #[test]
+    fn wrong_values_are_bad_usage() {
+        for line in [
+            "stress --programs two",
+            "stress --programs 0",
+            "stress --threads 0",
+            "stress --kind Naive",
+            "compare",
+            "compare engine --operators 0",
+            "compare storage --iterations 0",
+            "compare storage --pairs 0",
+            "compare team --round-us 0",
+            "compare team --seconds=-1",
+            "compare team --format xml",
+            "loom --max-preemptions -1",
+            "fuzz --execs 0",
+            "leaks some_test",
+            "nonsense",
+        ] {
+            let error = Cli::try_parse_from(["xtask"].into_iter().chain(line.split(' '))).err();
+            assert_eq!(error.map(|error| error.exit_code()), Some(2), "{line}");
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{Op, give_back, widen};
 use crate::failure::Failure;
-use crate::parker::Parker;
 use crate::var::{Var, VarCell};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -88,7 +87,7 @@ pub(crate) struct Access {
     var: NonNull<VarCell>,
     /// The next in the variable's queue; only under the variable's lock.
     pub(crate) next: Cell<*const Access>,
-    /// The task; null for a waiting thread, whose access is the head of a [`Waiter`].
+    /// The task; null for a waiting thread, whose access is the head of a [`super::Waiter`].
     op: *mut Op,
     pub(crate) write: bool,
 }
@@ -113,34 +112,6 @@ impl Access {
     #[inline]
     pub(crate) fn task(&self) -> Option<NonNull<Op>> {
         NonNull::new(self.op)
-    }
-}
-
-/// A thread's place in a variable's queue, on that thread's stack.
-#[repr(C)]
-pub(crate) struct Waiter {
-    access: Access,
-    parker: Cell<Option<Arc<Parker>>>,
-}
-
-impl Waiter {
-    pub(crate) fn new(var: NonNull<VarCell>, write: bool, parker: Arc<Parker>) -> Self {
-        Self { access: Access::new(var, std::ptr::null_mut(), write), parker: Cell::new(Some(parker)) }
-    }
-
-    /// What to put into the queue. The pointer is good for the whole waiter.
-    pub(crate) fn access(this: &Self) -> *const Access {
-        std::ptr::from_ref(this).cast()
-    }
-
-    /// Takes the parker of a thread whose turn has come; after its signal the waiter is gone.
-    ///
-    /// # Safety
-    /// `access` came from [`Waiter::access`], its thread has not been signalled, and the variable's lock is held.
-    pub(crate) unsafe fn take_parker(access: *const Access) -> Option<Arc<Parker>> {
-        // SAFETY: the access is the first field of a `repr(C)` waiter, which lives until its thread is signalled; the
-        // pointer was made from the whole waiter. The lock makes this the only use of the cell.
-        unsafe { (*access.cast::<Self>()).parker.take() }
     }
 }
 

@@ -10,11 +10,13 @@
 mod access;
 mod body;
 mod spare;
+mod waiter;
 mod words;
 
-pub(crate) use access::{Access, Use, Uses, Waiter, add, first_failure, give_back_uses, live_failure, normalise};
+pub(crate) use access::{Access, Use, Uses, add, first_failure, give_back_uses, live_failure, normalise};
 pub(crate) use body::{Body, Bulk, Starts, Sync};
 pub(crate) use spare::{give_back, widen};
+pub(crate) use waiter::{Place, Waiter};
 pub use words::{OpName, Property};
 
 use crate::completion::Completion;
@@ -144,6 +146,11 @@ impl Op {
     #[inline]
     pub(crate) fn starts_only(&self) -> bool {
         self.table.starts_only
+    }
+
+    /// Whether it stands for tasks that were collected.
+    pub(crate) fn is_bulk(&self) -> bool {
+        self.table.is_bulk
     }
 
     fn layout(&self) -> (Layout, usize) {

@@ -34,13 +34,13 @@ pub(super) struct VarState {
     /// The write that has claimed the variable and waits for its readers.
     pub(super) claim: *const Access,
     /// The last of the queue behind a write that runs or has claimed; the last leads to the first.
-    last: *const Access,
+    pub(super) last: *const Access,
     /// What most variables never have.
     pub(super) rare: Option<Box<Rare>>,
 }
 
-// SAFETY: the pointers lead to accesses inside tasks that nobody owns while they are queued, or on the stacks of threads
-// that wait; both are used under the lock only.
+// SAFETY: the pointers lead to accesses inside tasks that nobody owns while they are queued, or to waiters of
+// threads that wait; both are used under the lock only.
 unsafe impl Send for VarState {}
 
 /// What a variable carries besides its state.
@@ -93,29 +93,6 @@ impl VarCell {
         Error::new(ErrorKind::Engine { message })
     }
 
-    pub(crate) fn buffered_by(&self) -> u16 {
-        self.lock().buffered
-    }
-
-    /// Notes that a collected task uses the variable, and counts a handle for it: a task that is not appended yet does not
-    /// keep its variables.
-    ///
-    /// # Errors
-    /// It is deleted; no handle was counted.
-    pub(crate) fn set_buffered_by(&self, buffer: u16) -> Result<()> {
-        let mut state = self.lock();
-        if state.deleted {
-            return Err(deleted(self.id, "push"));
-        }
-        state.buffered = buffer;
-        self.handles.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    }
-
-    pub(crate) fn clear_buffered(&self) {
-        self.lock().buffered = 0;
-    }
-
     /// What variables are ordered by where several are locked: the address, which is at hand without reading the cell.
     #[inline]
     pub(crate) fn order(cell: NonNull<Self>) -> u64 {
@@ -134,55 +111,14 @@ impl VarCell {
         self.lock().failure()
     }
 
-    /// What keeps a task from running that reads or writes the variable. A failure that was told and sticks is one for
-    /// reads only: a write may replace it.
+    /// What keeps a task from running that reads or writes the variable.
     pub(crate) fn failure_for(&self, write: bool) -> Option<Arc<Failure>> {
-        self.lock().failure().filter(|failure| !write || !failure.is_told())
+        self.lock().failure().filter(|failure| failure.concerns(write))
     }
 
     /// Lets `f` see and change the events of the variable's past uses.
     pub(crate) fn with_events<R>(&self, f: impl FnOnce(&mut VarEvents) -> R) -> R {
         f(&mut self.lock().rare.get_or_insert_default().events)
-    }
-
-    /// Names of the tasks that wait for the variable, and of threads.
-    pub(crate) fn waiting_names(&self) -> Vec<String> {
-        let state = self.lock();
-        let mut names = Vec::new();
-        let mut note = |access: *const Access| {
-            // SAFETY: a queued task belongs to nobody and stays where it is, under the lock.
-            names.push(task_of(access).map_or("a thread".into(), |op| unsafe { op.as_ref() }.name.to_string()));
-        };
-        if !state.claim.is_null() {
-            note(state.claim);
-        }
-        let mut at = state.last;
-        while !at.is_null() {
-            // SAFETY: as above; the last leads to the first.
-            at = unsafe { (*at).next.get() };
-            note(at);
-            if at == state.last {
-                break;
-            }
-        }
-        names
-    }
-
-    /// `readers`, whether there is a writer, length of the queue.
-    #[cfg(all(test, not(loom)))]
-    pub(super) fn look(&self) -> (i32, bool, usize) {
-        let state = self.lock();
-        let mut len = 0;
-        let mut at = state.last;
-        while !at.is_null() {
-            len += 1;
-            // SAFETY: queued accesses are there, under the lock.
-            at = unsafe { (*at).next.get() };
-            if at == state.last {
-                break;
-            }
-        }
-        (state.readers, state.has_writer(), len)
     }
 
     /// Notes that the last handle is gone; true if the cell can be freed now.
@@ -232,7 +168,7 @@ impl VarCell {
 
 impl VarState {
     #[inline]
-    fn has_writer(&self) -> bool {
+    pub(super) fn has_writer(&self) -> bool {
         self.readers < 0 || !self.claim.is_null()
     }
 
@@ -385,7 +321,7 @@ impl VarState {
 }
 
 /// The task of a queued access; `None` for a waiting thread.
-fn task_of(access: *const Access) -> Option<NonNull<Op>> {
+pub(super) fn task_of(access: *const Access) -> Option<NonNull<Op>> {
     // SAFETY: an access lives while it is in a queue, under the lock that the callers hold.
     unsafe { (*access).task() }
 }

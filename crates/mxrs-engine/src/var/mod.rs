@@ -5,14 +5,14 @@
 //! A variable is one cache line: a small lock, the state it guards, the version and the number of handles. It is in one
 //! of four states:
 //!
-//! | state | `readers` | `writer` | `queue` |
+//! | state | `readers` | `claim` | `queue` |
 //! |---|---|---|---|
 //! | free | 0 | none | empty |
 //! | read | > 0 | none | empty |
-//! | claimed | > 0 | waiting | anything |
-//! | written | -1 | running | anything |
+//! | claimed | > 0 | a write | anything |
+//! | written | -1 | none | anything |
 //!
-//! **Pushing** locks all variables of the task in ascending id, appends to each, and unlocks: all or nothing, so crossed
+//! **Pushing** locks all variables of the task in ascending address, appends to each, and unlocks: all or nothing, so crossed
 //! pushes agree on the order of the two tasks on every variable. A read is *granted* at once unless there is a writer; a
 //! write is granted at once if the variable is free, claims it if it is only read, and is queued otherwise. **Completing**
 //! visits one variable after the other. The last reader of a claimed variable grants the writer; a finished write admits
@@ -20,7 +20,7 @@
 //! variables is dispatched, outside every lock. A *waiting thread* is an entry of the queue like a task, but when granted
 //! it is woken and the turn passes on at once; so it never stands in a worker's queue behind unrelated tasks.
 //!
-//! The queue is a list of the places (`Access`) that lie inside the queued tasks, or on the stacks of waiting threads, so
+//! The queue is a list of the places (`Access`) that lie inside the queued tasks, or to the memory of waiting threads, so
 //! that neither pushing nor completing allocates.
 //!
 //! # Who may touch what
@@ -63,16 +63,18 @@
 //!
 //! # Order of shutdown
 //!
-//! 1. New pushes are refused, but for those from inside tasks still running.
+//! 1. New pushes are refused, but for those from inside tasks still running; what was collected before is pushed.
 //! 2. The stopping thread waits until nothing is pending (E7).
 //! 3. Pools are told to stop; their threads leave once their queue is empty.
 //! 4. They are joined, by a thread that is none of them.
 //! 5. Failures nobody asked about are logged, when the engine goes away.
 
 mod cell;
+mod marks;
 mod queue;
 
 pub(crate) use cell::{Attached, VarCell};
+pub(crate) use marks::NotMarked;
 pub(crate) use queue::{Freed, Refused, TaskList, WaitFor, append, release};
 
 use mxrs_sync::atomic::{Ordering, fence};
@@ -95,7 +97,7 @@ impl Var {
         Self(NonNull::from(cell))
     }
 
-    /// The handle that [`VarCell::set_buffered_by`] counted.
+    /// The handle that [`VarCell::mark_buffered`] counted.
     ///
     /// # Safety
     /// It was counted, and is taken once.

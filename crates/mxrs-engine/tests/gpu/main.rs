@@ -2,6 +2,8 @@
 //! events. D2, D3 and D58 of the environment's list.
 #![cfg(not(loom))]
 
+#[path = "../support/accesses.rs"]
+mod accesses;
 mod deletion;
 mod failures;
 mod order;

@@ -3,8 +3,9 @@
 use crate::*;
 use mxrs_engine::gpu::StreamUse;
 use mxrs_engine::{PoolId, Property};
+use mxrs_sync::{Team, TeamConfig};
 use mxrs_types::{DeviceStream, StreamId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Barrier;
 
 fn stream_ids(gpu: &SimulatedGpu, stream_use: StreamUse) -> BTreeSet<StreamId> {
@@ -232,5 +233,37 @@ fn d58_the_end_of_a_task_covers_the_auxiliary_stream() {
         engine.wait_to_read(&x).unwrap();
         drop(gpu.checker().host_access("print", &[reads(&x)]));
         gpu.checker().assert_clean();
+    }
+}
+
+/// D8: a GPU's worker runs loops alone unless the setting says otherwise, a CPU's shares them with the team.
+#[test]
+fn d8_gpu_workers_keep_their_loops_to_themselves() {
+    let team = Team::new(TeamConfig { threads: count(3), cpus: None }).unwrap();
+    for kind in [EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
+        for share in [false, true] {
+            let gpu = gpu0();
+            let settings = EngineConfig { kind, gpu_workers_share_loops: share, ..config(GpuSync::Host) };
+            let engine = engine(settings, &[&gpu]);
+            for (device, property, expected) in [
+                (Device::cpu(0), Property::Normal, 3),
+                (Device::gpu(0), Property::Normal, if share { 3 } else { 1 }),
+                (Device::gpu(0), Property::GpuPrioritized, if share { 3 } else { 1 }),
+                (Device::gpu(0), Property::CopyFromGpu, if share { 3 } else { 1 }),
+                (Device::cpu(0), Property::Normal, 3),
+            ] {
+                let threads = Arc::new(Mutex::new(HashSet::new()));
+                let (own, team) = (Arc::clone(&threads), Arc::clone(&team));
+                let body = move |_: &RunContext| {
+                    team.run(3, &|_| {
+                        own.lock().unwrap().insert(std::thread::current().id());
+                    });
+                    Ok(())
+                };
+                engine.task("loop").device(device).property(property).push(body).unwrap();
+                engine.wait_for_all().unwrap();
+                assert_eq!(threads.lock().unwrap().len(), expected, "{kind:?}, {device}, {property:?}, {share}");
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::settings;
 use crate::words::words;
+use std::num::NonZeroU64;
 
 words! {
     /// Which engine runs the operators.
@@ -18,6 +19,16 @@ words! {
         ThreadedAsync = "ThreadedEngineAsync",
         /// [`Self::PerDevice`], with GPU operators ordered by device events.
         PerDeviceAsync = "ThreadedEnginePerDeviceAsync",
+    }
+}
+
+words! {
+    /// When an operator of a GPU counts as done.
+    pub enum GpuSyncWord {
+        /// When its work is done: the worker waits for its stream.
+        Host = "host",
+        /// When its work is enqueued: later operators wait for device events.
+        Event = "event",
     }
 }
 
@@ -45,5 +56,17 @@ settings! {
         engine_type: EngineType = ThreadedEnginePerDevice, "MXNET_ENGINE_TYPE" [D29 Process InEffect];
         /// Logs each wait, and push and completion of the operator that is waited for.
         info: bool = 0, "MXNET_ENGINE_INFO" [B25 Engine InEffect];
+        /// When an operator of a GPU counts as done: `host`, when its work is done; `event`, when its work is enqueued, and
+        /// device events order what follows. An engine type that ends in `Async` stands for `event` whatever is said here.
+        gpu_sync: GpuSyncWord = host, "MXRS_GPU_SYNC" [M1 Engine InEffect];
+        /// Errors of operators say where the operator was pushed. Costs a walk of the stack for each push.
+        backtrace: bool = 0, "MXRS_ENGINE_BACKTRACE" [M2 Engine InEffect];
+        /// An array whose operator failed tells every reader, until it is written anew, not only the first.
+        sticky_errors: bool = 0, "MXRS_ENGINE_STICKY_ERRORS" [M3 Engine InEffect];
+        /// Seconds without any operator ending, while some are pending, after which a warning says what they wait for.
+        stall_secs: Option<NonZeroU64> = unset("no such warning"), "MXRS_ENGINE_STALL_SECS" [M4 Engine InEffect];
+        /// Milliseconds that the end of the engine waits for pending operators before it leaves them behind and says how
+        /// many they are.
+        exit_timeout_ms: Option<u64> = unset("as long as they take"), "MXRS_EXIT_TIMEOUT_MS" [M5 Engine InEffect];
     }
 }

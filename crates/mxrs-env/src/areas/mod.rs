@@ -27,7 +27,7 @@ pub use cuda::CudaSettings;
 pub use cuda_graphs::CudaGraphSettings;
 pub use cudnn::CudnnSettings;
 pub use distributed::{Cluster, DistributedSettings, Role, Transport};
-pub use engine::{EngineSettings, EngineType};
+pub use engine::{EngineSettings, EngineType, GpuSyncWord};
 pub use execution::ExecutionSettings;
 pub use files::FileSettings;
 pub use frontend::FrontendSettings;

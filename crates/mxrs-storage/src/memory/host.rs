@@ -192,6 +192,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri takes memory of its own for every allocation, and ends where there is none")]
     fn impossible_sizes_are_errors() {
         let memory = HostMemory::default();
         for size in [usize::MAX, usize::MAX - LARGE_BYTES, isize::MAX as usize, 1 << 60] {

@@ -28,15 +28,16 @@ pub(crate) enum Growth {
 /// Keeps the freed blocks of one pool. All methods run under the lock of the books, so they call nothing foreign: no
 /// device, no event.
 ///
-/// The pool does the rest: it rounds, counts, keeps a few blocks of each class with each thread in front of the
-/// container, checks the reserve, asks the device, and waits for events. A record is *outside* while it is live or with
+/// The pool does the rest: it rounds, counts, keeps a few blocks with each thread in front of the container, checks the reserve, asks the device, and waits for events. A record is *outside* while it is live or with
 /// a thread, and *inside* between [`put`](Self::put) and [`take`](Self::take).
 ///
 /// A container that *joins* blocks makes records and ends them as it cuts and joins. A block with events it sets *apart*,
 /// to serve its own class only, until the pool says that they are finished.
 pub(crate) trait Container: Send {
-    /// How many blocks of this size one thread may keep in front of the container; 0 for none.
-    fn magazine_limit(&self, block_bytes: usize) -> usize;
+    /// How many bytes all threads together may keep in front of the container, of a pool that holds `reserved` bytes.
+    fn front_bytes(&self, _reserved: u64) -> usize {
+        usize::MAX
+    }
 
     /// A block of this class, if there is one. It comes out without an owner.
     fn take(&mut self, class: SizeClass) -> Option<RecordRef>;

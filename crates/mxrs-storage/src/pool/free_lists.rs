@@ -5,9 +5,6 @@ use super::record::{RecordRef, Request, Segment};
 use super::rounding::SizeClass;
 use rustc_hash::FxHashMap;
 
-/// Blocks up to this size are kept by the dozen in front of the container, larger ones in pairs or a little more.
-const MAGAZINE_BYTES: usize = 4 << 20;
-
 /// The last one in is the first one out.
 #[derive(Debug, Default)]
 pub(crate) struct FreeLists {
@@ -17,10 +14,6 @@ pub(crate) struct FreeLists {
 }
 
 impl Container for FreeLists {
-    fn magazine_limit(&self, block_bytes: usize) -> usize {
-        (MAGAZINE_BYTES / block_bytes.max(1)).clamp(2, 32)
-    }
-
     fn take(&mut self, class: SizeClass) -> Option<RecordRef> {
         let record = self.by_key.get_mut(&class.key)?.pop()?;
         debug_assert_eq!(record.block_bytes(), class.block_bytes);

@@ -4,8 +4,9 @@ use super::Pool;
 use super::best_fit::reserve;
 use super::container::{Grown, Growth};
 use super::events::Patience;
-use super::record::{RecordRef, Request};
+use super::record::{RecordRef, Request, Segment};
 use super::rounding::SizeClass;
+use super::search;
 use crate::config::{Setting, device_word};
 use crate::memory::refused;
 use crate::pressure::Pressure;
@@ -50,22 +51,31 @@ impl Pool {
 
     fn empty_cache(&self, count: impl FnOnce(&mut PoolStats, u64)) -> u64 {
         let (segments, bytes) = self.frozen(|books, caches| {
-            for cache in caches {
-                cache.take_all().into_iter().for_each(|record| books.put(record));
-            }
+            search::gather(books, caches);
             let segments = books.drain();
             let bytes = segments.iter().map(|segment| segment.bytes as u64).sum();
             if !segments.is_empty() {
                 count(&mut books.stats, bytes);
-                self.returning.fetch_add(1, Ordering::Relaxed);
+                self.begin_return();
             }
             (segments, bytes)
         });
         if !segments.is_empty() {
-            let _returning = Returning(self);
-            segments.into_iter().for_each(|segment| self.give_back(segment));
+            self.finish_return(segments);
         }
         bytes
+    }
+
+    /// Announces memory that has left the books and is not with the device yet: [`finish_return`](Self::finish_return)
+    /// follows. The caller holds the lock of the books.
+    pub(super) fn begin_return(&self) {
+        self.returning.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns memory that was announced; no lock is held.
+    pub(super) fn finish_return(&self, segments: impl IntoIterator<Item = Segment>) {
+        let _returning = Returning(self);
+        segments.into_iter().for_each(|segment| self.give_back(segment));
     }
 
     /// Steps (5) to (7): a block made of memory from the device, if need be after making room.
@@ -188,7 +198,7 @@ impl Pool {
         error
     }
 
-    /// Empties the cache and waits for other threads that are emptying it.
+    /// Empties the cache and waits for other threads that are returning memory.
     fn make_room(&self) -> u64 {
         let released = self.flush();
         // Rare, and as long as the device takes: naps will do.
@@ -224,7 +234,7 @@ impl Pool {
         let (stats, tags, largest_cached) = self.frozen(|books, caches| {
             let with_threads = caches.iter().map(|cache| cache.largest_bytes()).max().unwrap_or(0);
             let largest = with_threads.max(books.container.largest_bytes());
-            (books.snapshot(super::search::with_threads(caches)), super::search::tags(books), largest as u64)
+            (books.snapshot(search::with_threads(caches)), search::tags(books), largest as u64)
         });
         let mut hint = format!("the device reports {} of {} bytes free", device_info.free, device_info.total);
         if released > 0 {

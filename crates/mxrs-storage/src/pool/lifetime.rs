@@ -2,6 +2,7 @@
 
 use super::Pool;
 use super::events::Patience;
+use super::search;
 use super::thread_cache::ThreadCache;
 use mxrs_sync::Arc;
 use std::ptr::NonNull;
@@ -30,10 +31,8 @@ impl Pool {
     pub(crate) fn orphan(self: &Arc<Self>) {
         let segments = self.frozen(|books, caches| {
             books.orphaned = true;
-            for cache in caches {
-                cache.orphaned = true;
-                cache.take_all().into_iter().for_each(|record| books.put(record));
-            }
+            caches.iter_mut().for_each(|cache| cache.orphaned = true);
+            search::gather(books, caches);
             // Each is taken over by `free_directly` of one block.
             (0..books.stats.live_blocks).for_each(|_| std::mem::forget(Arc::clone(self)));
             books.drain()
@@ -51,7 +50,7 @@ impl Pool {
         let mut contents = cache.lock();
         let mut books = self.books.lock();
         books.stats.fold(&mut contents.counts);
-        contents.take_all().into_iter().for_each(|record| books.put(record));
+        contents.clear().into_iter().for_each(|record| books.put(record));
         threads.caches.retain(|other| !Arc::ptr_eq(other, cache));
     }
 }

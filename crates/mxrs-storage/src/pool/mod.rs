@@ -12,8 +12,10 @@
 //! [`Storage::on_pressure`](crate::Storage::on_pressure), empty the cache again and try for the last time.
 //! Freeing puts the block on top of its magazine; a full magazine first moves its older half to the container.
 //!
-//! A container that joins blocks ([`best_fit`]) has no magazines in front of it: (1) and (2) fall away. It looks inside
-//! again before each request of (5) to (7), and asks for what is missing, in reserved addresses where the device has them.
+//! In front of a container that joins blocks ([`best_fit`]) all magazines together hold a bounded number of bytes, as what
+//! a thread keeps cannot be joined. Before (4) everything that threads keep goes into the container, which then looks once
+//! more; it looks again before each request of (5) to (7), and asks for what is missing, in reserved addresses where the
+//! device has them.
 //!
 //! # Rules
 //! 1. **Order of locks**: list of threads, caches by number, books. The way of (1) and of an ordinary free takes one lock,
@@ -31,7 +33,7 @@
 //! 7. S9: a block carries the events of its former owners. A hit on a stream makes that stream wait for those of other
 //!    streams and keeps them, as the wait itself may lie in the future; a hit without a stream waits on the host and drops
 //!    them; a block leaves for the device only when all are finished. Where blocks are joined, one with
-//!    events stays whole until they are finished: (3) looks, (4) and (6) wait.
+//!    events goes past the magazines and stays whole until they are finished: (3) looks, (4) and (6) wait.
 //! 8. **Lifetime**: a block points to its pool without counting, so that a hit touches no shared counter. While a
 //!    [`Storage`](crate::Storage) handle exists it owns the pool. When the last one goes it freezes the pool, marks every
 //!    cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what is
@@ -50,6 +52,7 @@ mod counts;
 mod events;
 mod fork;
 mod free_lists;
+mod freeing;
 mod inventory;
 mod ladder;
 mod lifetime;
@@ -70,7 +73,6 @@ use crate::{PoolStats, Tag, TagStats};
 use best_fit::BestFit;
 use books::Books;
 use container::{Container, Grown};
-use counts::Counts;
 use crossbeam_utils::CachePadded;
 use events::Patience;
 use free_lists::FreeLists;
@@ -92,11 +94,9 @@ pub(crate) struct Pool {
     /// The same, where it can be mapped by other processes.
     segments: Option<Arc<SharedMemory>>,
     rounding: Rounding,
-    /// Whether freed blocks are kept.
+    /// Whether freed blocks are kept, some of them with threads.
     caches: bool,
-    /// Whether threads keep some of them.
-    fronted: bool,
-    /// Whether the container joins blocks.
+    /// Whether the container joins blocks, and so bounds what threads keep.
     joins: bool,
     /// Whether memory leaves in other pieces than it came in: as units of a range.
     regroups: bool,
@@ -148,7 +148,6 @@ impl Pool {
             segments: None,
             rounding: Rounding::on(device.kind, config),
             caches,
-            fronted: caches && !joins,
             joins,
             regroups: container.regroups(),
             reserve_bytes: u64::try_from(reserve).unwrap_or(u64::MAX),
@@ -207,7 +206,7 @@ impl Pool {
             return Err(self.out_of_memory(size, 0));
         };
         let mut request = ManuallyDrop::new(Request { device, size, tag });
-        let own = if self.fronted { self.take_own(class, &request) } else { None };
+        let own = if self.caches { self.take_own(class, &request) } else { None };
         let record = match own {
             Some(record) => record,
             // SAFETY: it has not been moved out of.
@@ -237,13 +236,11 @@ impl Pool {
     #[cold]
     fn find_or_grow(self: &Arc<Self>, class: SizeClass, request: Request) -> Result<RecordRef> {
         let mut request = Some(request);
-        if self.fronted {
+        if self.caches {
             self.join();
             if let Some(record) = self.refill(class, &mut request) {
                 return Ok(record);
             }
-        }
-        if self.caches {
             let mut found = self.search(class, &mut request);
             if matches!(found, Found::Nothing { .. }) && self.join_finished(Patience::None) {
                 found = self.search(class, &mut request);
@@ -262,115 +259,6 @@ impl Pool {
         let grown = Grown { ptr, bytes, pool: Arc::as_ptr(self), claim: None };
         let class = SizeClass { key: bytes, block_bytes: bytes };
         self.with_books(|books| books.grow(grown, class, Request { device, size: bytes, tag }))
-    }
-
-    /// Takes a live block back: to the thread, into the container, or to the device where nothing is cached.
-    ///
-    /// # Safety
-    /// The caller owns the live block of `record`, which `pool` allocated, and gives it up.
-    #[inline]
-    pub(crate) unsafe fn free(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so by rule 8 the pool is alive. From the release of the lock below on it may not be,
-        // so no reference to it is kept.
-        let (id, fronted) = unsafe { (pool.as_ref().id, pool.as_ref().fronted) };
-        if fronted {
-            let freed = thread_cache::with(id, |cache| {
-                let mut cache = cache.lock();
-                if cache.orphaned {
-                    return None;
-                }
-                if !cache.push(record) {
-                    // SAFETY: the lock of a cache that is not orphaned is held, so the pool stays.
-                    let this = unsafe { pool.as_ref() };
-                    if !this.push_slowly(&mut cache, record) {
-                        return None;
-                    }
-                }
-                // SAFETY: the caller gives the block up, and the lock of the cache it is now in is held.
-                let (size, tag) = unsafe { record.retire() };
-                cache.counts.freed(size, record.block_bytes());
-                Some(tag)
-            });
-            // The tag goes when no lock is held. The pool may be gone by now, and the record another's.
-            if let Some(Some(tag)) = freed {
-                drop(tag);
-                return;
-            }
-        }
-        // SAFETY: as the caller promises; nothing was done to the block so far.
-        unsafe { Self::free_slowly(pool, record) }
-    }
-
-    /// Makes room in, or makes, the magazine for a block and puts it there; false where no magazine is kept.
-    #[cold]
-    fn push_slowly(&self, cache: &mut thread_cache::Contents, record: RecordRef) -> bool {
-        let mut books = self.books.lock();
-        books.stats.fold(&mut cache.counts);
-        if cache.has_room(record.key()).is_none() {
-            let limit = books.container.magazine_limit(record.block_bytes());
-            if limit == 0 {
-                return false;
-            }
-            cache.add_magazine(record.key(), limit);
-        }
-        if cache.has_room(record.key()) == Some(false) {
-            cache.take_older_half(record.key()).into_iter().for_each(|older| books.put(older));
-        }
-        cache.push(record)
-    }
-
-    /// Takes a live block back where the calling thread has no cache, or the pool keeps nothing.
-    #[cold]
-    unsafe fn free_slowly(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so the pool is alive by rule 8, and the pointer came from its `Arc`.
-        let this = unsafe { lifetime::counted(pool) };
-        if !this.caches {
-            // SAFETY: as the caller promises.
-            return unsafe { Self::free_directly(pool, record) };
-        }
-        if this.fronted && this.join() {
-            // SAFETY: as the caller promises. It does not come here again: the thread has a cache now, which is not
-            // orphaned unless the pool has become so just now, and then it cannot join.
-            return unsafe { Self::free(pool, record) };
-        }
-        if this.joins && record.is_marked() {
-            record.sift();
-        }
-        let mut books = this.books.lock();
-        if books.orphaned {
-            drop(books);
-            // SAFETY: as the caller promises.
-            return unsafe { Self::free_directly(pool, record) };
-        }
-        let tag = books.retire(record, Counts::freed);
-        books.put(record);
-        drop(books);
-        drop(tag);
-    }
-
-    /// Takes a live block back and returns it to the device, after its events.
-    ///
-    /// # Safety
-    /// As for [`free`](Self::free).
-    pub(crate) unsafe fn free_directly(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so the pool is alive by rule 8, and the pointer came from its `Arc`.
-        let this = unsafe { lifetime::counted(pool) };
-        let is_apart = this.joins && record.is_marked() && !this.wait_for_all(record);
-        let (segment, tag, orphaned) = this.with_books(|books| {
-            let (segment, tag) = books.discard(record);
-            (segment, tag, books.orphaned)
-        });
-        drop(tag);
-        if let Some(segment) = segment {
-            this.give_back(segment);
-        }
-        if is_apart {
-            this.join_finished(Patience::Endless);
-        }
-        if orphaned {
-            // SAFETY: the pool was orphaned while the block was live, so the block had a counted reference.
-            drop(unsafe { Arc::from_raw(pool.as_ptr()) });
-        }
     }
 
     /// Runs `work` on the books after this thread's cache has reported to them.

@@ -3,7 +3,7 @@
 use super::books::Books;
 use super::record::{RecordRef, Request};
 use super::rounding::SizeClass;
-use super::thread_cache::{self, Contents};
+use super::thread_cache::{self, Contents, magazine_limit};
 use super::{Pool, ThreadCache};
 use crate::{Tag, TagStats};
 use mxrs_sync::{Arc, BriefGuard};
@@ -32,11 +32,16 @@ impl Pool {
         if self.books.lock().orphaned {
             return false;
         }
-        let cache = Arc::new(ThreadCache::new((self.id << 24) + threads.n_made));
+        // Where the threads have to share, this one gets its part below.
+        let limit_bytes = if self.joins { 0 } else { usize::MAX };
+        let cache = Arc::new(ThreadCache::new((self.id << 24) + threads.n_made, limit_bytes));
         threads.n_made += 1;
         threads.caches.push(Arc::clone(&cache));
         drop(threads);
         thread_cache::insert(self.id, cache, Arc::downgrade(self));
+        if self.joins {
+            self.frozen(|_, _| ());
+        }
         true
     }
 
@@ -47,21 +52,8 @@ impl Pool {
             let mut books = self.books.lock();
             books.stats.fold(&mut cache.counts);
             let record = books.take(class)?;
-            let limit = books.container.magazine_limit(class.block_bytes);
-            if limit > 0 && cache.has_room(class.key).is_none() {
-                cache.add_magazine(class.key, limit);
-            }
-            let mut more = Vec::new();
-            while more.len() < REFILL.min(limit / 2)
-                && let Some(next) = books.take(class)
-            {
-                more.push(next);
-            }
-            // Taken from the top, so the last one goes to the bottom.
-            for next in more.into_iter().rev() {
-                if !cache.push(next) {
-                    books.put(next);
-                }
+            if !self.joins {
+                self.take_more(class, &mut cache, &mut books);
             }
             let request = request.take()?;
             cache.counts.hit(request.size, record.block_bytes());
@@ -72,6 +64,25 @@ impl Pool {
         .flatten()
     }
 
+    /// Takes a few more blocks of a class from the container for the thread.
+    fn take_more(&self, class: SizeClass, cache: &mut Contents, books: &mut Books) {
+        if cache.has_room(class.key).is_none() {
+            cache.add_magazine(class.key, class.block_bytes);
+        }
+        let mut more = Vec::new();
+        while more.len() < REFILL.min(magazine_limit(class.block_bytes) / 2)
+            && let Some(next) = books.take(class)
+        {
+            more.push(next);
+        }
+        // Taken from the top, so the last one goes to the bottom.
+        for next in more.into_iter().rev() {
+            if !cache.push(next) {
+                books.put(next);
+            }
+        }
+    }
+
     /// Step (3): any block of this class, wherever it is.
     pub(super) fn search(&self, class: SizeClass, request: &mut Option<Request>) -> Found {
         let own = thread_cache::with(self.id, |cache| cache.number);
@@ -79,6 +90,10 @@ impl Pool {
             let mut found = books.take(class);
             if found.is_none() {
                 found = steal(class, own, books, caches);
+            }
+            if found.is_none() && self.joins {
+                gather(books, caches);
+                found = books.take(class);
             }
             if let (Some(record), Some(request)) = (found, request.take_if(|_| found.is_some())) {
                 books.hit(record, request);
@@ -97,8 +112,28 @@ impl Pool {
         for cache in &mut caches {
             books.stats.fold(&mut cache.counts);
         }
-        work(&mut books, &mut caches)
+        let done = work(&mut books, &mut caches);
+        if self.joins {
+            share_front(&mut books, &mut caches);
+        }
+        done
     }
+}
+
+/// Sets what each thread may keep, where the container wants it bounded; what is too much goes into the container.
+fn share_front(books: &mut Books, caches: &mut [BriefGuard<'_, Contents>]) {
+    let limit_bytes = books.container.front_bytes(books.stats.reserved) / caches.len().max(1);
+    for cache in caches {
+        cache.limit_bytes = limit_bytes;
+        if !cache.has_bytes(0) {
+            cache.take_all().into_iter().for_each(|record| books.put(record));
+        }
+    }
+}
+
+/// Moves everything that threads keep into the container.
+pub(super) fn gather(books: &mut Books, caches: &mut [BriefGuard<'_, Contents>]) {
+    caches.iter_mut().flat_map(|cache| cache.clear()).for_each(|record| books.put(record));
 }
 
 /// The older half of what one other thread keeps of this class: one block is the answer, the rest goes to this thread.
@@ -113,10 +148,9 @@ fn steal(
     let found = loot.pop();
     let mut own = caches.iter_mut().find(|cache| Some(cache.number) == own);
     for record in loot {
-        let limit = books.container.magazine_limit(class.block_bytes);
         let kept = own.as_mut().is_some_and(|own| {
             if own.has_room(class.key).is_none() {
-                own.add_magazine(class.key, limit);
+                own.add_magazine(class.key, class.block_bytes);
             }
             own.push(record)
         });

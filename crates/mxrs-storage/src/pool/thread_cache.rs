@@ -1,4 +1,6 @@
 //! The blocks one thread keeps to itself, and how a thread finds them.
+//!
+//! A magazine bounds the blocks of a class. Where blocks are joined, a limit of bytes bounds all of them together.
 
 use super::Pool;
 use super::counts::Counts;
@@ -25,6 +27,10 @@ pub(super) struct Contents {
     places: FxHashMap<usize, usize>,
     /// The place that was asked for last among the keys that [`front`] maps here. It may be out of date.
     recent: [usize; FRONT],
+    /// Sum of the blocks here.
+    held_bytes: usize,
+    /// No block is kept that would take `held_bytes` beyond this. Set while the pool is frozen.
+    pub(super) limit_bytes: usize,
     pub(super) counts: Counts,
     /// The last handle of the pool is gone: nothing may be kept any more.
     pub(super) orphaned: bool,
@@ -39,7 +45,15 @@ struct Magazine {
 }
 
 /// Number of places that are found without a search; a power of two.
-const FRONT: usize = 64;
+pub(super) const FRONT: usize = 64;
+
+/// Blocks up to this size are kept by the dozen, larger ones in pairs or a little more.
+const MAGAZINE_BYTES: usize = 4 << 20;
+
+/// How many blocks of this size one thread keeps.
+pub(super) fn magazine_limit(block_bytes: usize) -> usize {
+    (MAGAZINE_BYTES / block_bytes.max(1)).clamp(2, 32)
+}
 
 /// Spreads keys, which are sizes or small numbers, over [`FRONT`] places: the top bits of a product with 2^64 / φ
 /// (Knuth's multiplicative hashing).
@@ -49,12 +63,14 @@ fn front(key: usize) -> usize {
 }
 
 impl ThreadCache {
-    pub(super) fn new(number: u64) -> Self {
+    pub(super) fn new(number: u64, limit_bytes: usize) -> Self {
         let contents = Contents {
             number,
             magazines: Vec::new(),
             places: FxHashMap::default(),
             recent: [0; FRONT],
+            held_bytes: 0,
+            limit_bytes,
             counts: Counts::default(),
             orphaned: false,
         };
@@ -87,20 +103,32 @@ impl Contents {
     /// The block of this class that was put here last.
     #[inline]
     pub(super) fn pop(&mut self, key: usize) -> Option<RecordRef> {
-        self.magazine(key)?.records.pop()
+        let record = self.magazine(key)?.records.pop()?;
+        self.held_bytes -= record.block_bytes();
+        Some(record)
     }
 
-    /// Keeps a block if its class has a magazine with room.
+    /// Keeps a block if its class has a magazine with room, and the cache has room for its bytes.
     #[inline]
     pub(super) fn push(&mut self, record: RecordRef) -> bool {
+        let held_bytes = self.held_bytes + record.block_bytes();
+        if held_bytes > self.limit_bytes {
+            return false;
+        }
         match self.magazine(record.key()) {
             // The limit is the capacity, so this never allocates.
             Some(magazine) if magazine.records.len() < magazine.limit => {
                 magazine.records.push(record);
+                self.held_bytes = held_bytes;
                 true
             }
             _ => false,
         }
+    }
+
+    /// Whether the bytes of one more block may be kept.
+    pub(super) fn has_bytes(&self, block_bytes: usize) -> bool {
+        self.held_bytes + block_bytes <= self.limit_bytes
     }
 
     /// Whether one more block of this class may be kept; `None` if the class has no magazine yet.
@@ -108,31 +136,45 @@ impl Contents {
         self.magazine(key).map(|magazine| magazine.records.len() < magazine.limit)
     }
 
-    /// Makes a magazine that keeps up to `limit` blocks, where there is none.
-    pub(super) fn add_magazine(&mut self, key: usize, limit: usize) {
+    /// Makes a magazine for blocks of a class, where there is none.
+    pub(super) fn add_magazine(&mut self, key: usize, block_bytes: usize) {
+        let limit = magazine_limit(block_bytes);
         self.places.insert(key, self.magazines.len());
         self.magazines.push(Magazine { key, limit, records: Vec::with_capacity(limit) });
+    }
+
+    /// Number of classes that have a magazine.
+    pub(super) fn n_classes(&self) -> usize {
+        self.magazines.len()
     }
 
     /// Takes the older half of a class away, at least one if there is any, oldest first.
     pub(super) fn take_older_half(&mut self, key: usize) -> Vec<RecordRef> {
         let Some(magazine) = self.magazine(key) else { return Vec::new() };
         let half = magazine.records.len().div_ceil(2);
-        magazine.records.drain(..half).collect()
+        let older: Vec<RecordRef> = magazine.records.drain(..half).collect();
+        self.held_bytes -= older.iter().map(|record| record.block_bytes()).sum::<usize>();
+        older
     }
 
-    /// Takes everything away, each class oldest first, and forgets the classes.
+    /// Takes everything away, each class oldest first.
     pub(super) fn take_all(&mut self) -> Vec<RecordRef> {
+        self.held_bytes = 0;
+        self.magazines.iter_mut().flat_map(|magazine| magazine.records.drain(..)).collect()
+    }
+
+    /// As [`take_all`](Self::take_all), and forgets the classes.
+    pub(super) fn clear(&mut self) -> Vec<RecordRef> {
+        let all = self.take_all();
         self.places.clear();
-        self.magazines.drain(..).flat_map(|magazine| magazine.records).collect()
+        self.magazines.clear();
+        all
     }
 
     /// Number and bytes of the blocks here.
     pub(super) fn held(&self) -> (u64, u64) {
-        self.magazines.iter().fold((0, 0), |(n_blocks, bytes), magazine| {
-            let n = magazine.records.len() as u64;
-            (n_blocks + n, bytes + n * magazine.records.first().map_or(0, |record| record.block_bytes() as u64))
-        })
+        let n_blocks = self.magazines.iter().map(|magazine| magazine.records.len() as u64).sum();
+        (n_blocks, self.held_bytes as u64)
     }
 
     /// Bytes of the largest block here.

@@ -1,18 +1,15 @@
 //! `BestFit` and work that is not finished: S9 where blocks are cut and joined, and the last resorts of a refused request.
 
+use crate::best_fit::{BACKINGS, GPU};
 use crate::streams::{Event, Stream, dynamic};
 use crate::{Bench, MIB};
 use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedCall, SimulatedMemory, StorageConfig, Tag};
-use mxrs_types::{Device, DeviceEvent, ErrorKind};
+use mxrs_types::{DeviceEvent, ErrorKind};
 use std::sync::{Arc, Mutex};
-
-const GPU: Device = Device::gpu(0);
-const UNIT: usize = 2 << 20;
 
 /// A device that grows ranges, and one that allocates segments.
 fn memories(total_bytes: u64) -> [SimulatedMemory; 2] {
-    let memory = || SimulatedMemory::new(GPU, total_bytes).unbacked();
-    [memory().with_ranges(UNIT, 1 << 40), memory()]
+    BACKINGS.map(|backing| backing.memory(total_bytes))
 }
 
 fn of_kind(kind: PoolKind, memory: SimulatedMemory) -> Bench {
@@ -44,6 +41,8 @@ fn s9_a_block_in_use_stays_whole() {
         let [low, mid, high] = blocks;
         mid.free_after([dynamic(&event)]);
         drop((low, high));
+        // A pool that grows joins what its threads keep.
+        drop(bench.allocate(GPU, 20 << 20));
         let others: Vec<_> = [512, 12_288, 2048, 8192].map(|size| bench.allocate(GPU, size)).into();
         assert!(others.iter().all(|other| !overlap(range(other), middle)));
         assert_eq!(event.host_waits(), 0);

@@ -5,6 +5,7 @@
 
 mod best_fit;
 mod best_fit_cases;
+mod best_fit_front;
 mod best_fit_streams;
 mod concurrency;
 mod env_rows;

@@ -36,6 +36,7 @@ use crate::{affinity, fork, thread};
 use mxrs_types::{Error, ErrorKind, Result};
 use shared::{Job, MAX_SIZE, Shared};
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -115,7 +116,21 @@ impl Team {
         if self.shared.is_orphan() { 1 } else { self.shared.size() }
     }
 
-    /// Whether the calling thread is inside a team's loop body right now, where a further [`Team::run`] is serial.
+    /// Keeps the calling thread's loops to itself until the answer is dropped: [`Team::run`] is serial, as inside a body.
+    ///
+    /// ```
+    /// use mxrs_sync::{Team, TeamConfig};
+    /// let team = Team::new(TeamConfig { threads: std::num::NonZeroUsize::MIN.saturating_add(1), cpus: None })?;
+    /// let (here, _alone) = (std::thread::current().id(), Team::alone());
+    /// team.run(2, &|_| assert_eq!(std::thread::current().id(), here));
+    /// # Ok::<(), mxrs_types::Error>(())
+    /// ```
+    pub fn alone() -> Alone {
+        Alone { _inside: Inside::enter(), _thread: PhantomData }
+    }
+
+    /// Whether the calling thread is inside a team's loop body right now, or keeps its loops to itself ([`Team::alone`]):
+    /// a further [`Team::run`] is serial.
     pub fn is_inside() -> bool {
         IN_BODY.with(Cell::get)
     }
@@ -181,7 +196,17 @@ fn run_inline(n_chunks: usize, body: &(dyn Fn(usize) + Sync)) {
     }
 }
 
+/// See [`Team::alone`].
+#[must_use = "loops are kept to the thread only while this lives"]
+#[derive(Debug)]
+pub struct Alone {
+    _inside: Inside,
+    /// Belongs to the thread that made it.
+    _thread: PhantomData<*const ()>,
+}
+
 /// Marks the thread as being in a body, and restores what was there.
+#[derive(Debug)]
 struct Inside {
     before: bool,
 }

@@ -5,8 +5,11 @@ use mxrs::engine::RunContext;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+/// Longer than any test that does not fail.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Bodies that stay until the door is opened, and are counted meanwhile. Its drop opens it, so that a test which fails
-/// leaves no worker behind.
+/// leaves no worker behind; where something waits for them before that, they go by themselves after [`PATIENCE`].
 #[derive(Default)]
 pub struct Door(Arc<(Mutex<Visitors>, Condvar)>);
 
@@ -24,9 +27,10 @@ impl Door {
             let mut visitors = visitors.lock().unwrap();
             visitors.n_came += 1;
             changed.notify_all();
-            while !visitors.may_go {
-                visitors = changed.wait(visitors).unwrap();
-            }
+            let waited = changed.wait_timeout_while(visitors, PATIENCE, |visitors| !visitors.may_go).unwrap();
+            let (visitors, timeout) = waited;
+            drop(visitors);
+            assert!(!timeout.timed_out(), "nobody opens the door");
             Ok(())
         }
     }

@@ -1,11 +1,11 @@
-//! D2, D3, D58 and the Async words of D29: workers and streams of a GPU.
+//! D2, D3, D58, M1 and the Async words of D29: workers and streams of a GPU.
 //!
 //! This build has no GPU; an engine with a simulated one gets the settings that the runtime has for its own.
 
 use crate::door::Door;
 use crate::{Vars, runtime, warnings};
-use mxrs::engine::gpu::{GpuDevice, SimulatedGpu, SimulatedGpuCall, SimulatedStream, StreamUse, Touch};
-use mxrs::engine::{Engine, PoolId, Property};
+use mxrs::engine::gpu::{GpuDevice, GpuSync, SimulatedGpu, SimulatedGpuCall, SimulatedStream, StreamUse, Touch};
+use mxrs::engine::{Engine, EngineKind, PoolId, Property};
 use mxrs::types::{Device, DeviceStream, StreamId};
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
@@ -14,6 +14,7 @@ use std::time::Duration;
 const WORKERS: &str = "MXNET_GPU_WORKER_NTHREADS";
 const COPY_WORKERS: &str = "MXNET_GPU_COPY_NTHREADS";
 const STREAMS: &str = "MXNET_GPU_WORKER_NSTREAMS";
+const SYNC: &str = "MXRS_GPU_SYNC";
 
 fn engine(vars: Vars<'_>) -> (Engine, Arc<SimulatedGpu>) {
     let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -120,12 +121,17 @@ struct Dependent {
     synchronizations: u64,
 }
 
-fn dependent_operators(word: &str) -> Dependent {
-    let (engine, gpu) = engine(&[("MXNET_ENGINE_TYPE", word)]);
+const BY_THE_HOST: Dependent = Dependent { passes: false, stream_waits: 0, synchronizations: 2 };
+const BY_EVENTS: Dependent = Dependent { passes: true, stream_waits: 1, synchronizations: 0 };
+
+fn dependent_operators(vars: Vars<'_>) -> Dependent {
+    let (engine, gpu) = engine(vars);
+    let is_naive = engine.config().kind == EngineKind::Naive;
+    let is_by_events = engine.config().is_async || engine.config().gpu_sync == GpuSync::Event;
     let (x, y) = (engine.new_var(), engine.new_var());
     let (finish, may_finish) = mpsc::channel::<()>();
     let (launched, has_launched) = mpsc::channel();
-    if word.starts_with("Naive") {
+    if is_naive {
         // The push itself may wait for the work.
         finish.send(()).unwrap();
     }
@@ -144,12 +150,12 @@ fn dependent_operators(word: &str) -> Dependent {
     });
     pushed.unwrap();
     // Where it does not pass it comes after `finish` only, however long this waits.
-    let patience = Duration::from_millis(if word.ends_with("Async") { 10_000 } else { 50 });
+    let patience = Duration::from_millis(if is_by_events { 10_000 } else { 50 });
     let passes = has_launched.recv_timeout(patience).is_ok();
     drop(finish);
     engine.wait_to_read(&y).unwrap();
     let counters = gpu.counters();
-    assert_eq!(counters.executed, 2, "{word}");
+    assert_eq!(counters.executed, 2, "{vars:?}");
     engine.wait_for_all().unwrap();
     gpu.checker().assert_clean();
     Dependent { passes, stream_waits: counters.stream_waits, synchronizations: counters.synchronizations }
@@ -157,20 +163,28 @@ fn dependent_operators(word: &str) -> Dependent {
 
 #[test]
 fn d29_async_orders_operators_of_a_gpu_by_events() {
+    let of_type = |word| dependent_operators(&[("MXNET_ENGINE_TYPE", word)]);
     for word in ["ThreadedEnginePerDevice", "ThreadedEngine"] {
-        let expected = Dependent { passes: false, stream_waits: 0, synchronizations: 2 };
-        assert_eq!(dependent_operators(word), expected, "{word}");
+        assert_eq!(of_type(word), BY_THE_HOST, "{word}");
     }
-    let expected = Dependent { passes: true, stream_waits: 1, synchronizations: 0 };
-    assert_eq!(dependent_operators("ThreadedEnginePerDeviceAsync"), expected);
-    let pooled = dependent_operators("ThreadedEngineAsync");
+    assert_eq!(of_type("ThreadedEnginePerDeviceAsync"), BY_EVENTS);
+    let pooled = of_type("ThreadedEngineAsync");
     assert_eq!((pooled.passes, pooled.synchronizations), (true, 0), "its workers have streams too, perhaps the same");
-    assert_eq!(dependent_operators("NaiveEngineAsync"), dependent_operators("NaiveEngine"), "no difference");
+    assert_eq!(of_type("NaiveEngineAsync"), of_type("NaiveEngine"), "no difference");
+}
+
+#[test]
+fn m1_event_has_the_effect_of_async_and_does_not_undo_it() {
+    assert_eq!(dependent_operators(&[(SYNC, "event")]), BY_EVENTS);
+    assert_eq!(dependent_operators(&[(SYNC, "host")]), BY_THE_HOST);
+    assert_eq!(dependent_operators(&[]), BY_THE_HOST);
+    let both = [("MXNET_ENGINE_TYPE", "ThreadedEnginePerDeviceAsync"), (SYNC, "host")];
+    assert_eq!(dependent_operators(&both), BY_EVENTS, "the suffix wins");
 }
 
 #[test]
 fn settings_of_gpu_workers_are_said_to_have_no_effect_here() {
-    for (name, value) in [(COPY_WORKERS, "3"), (STREAMS, "2")] {
+    for (name, value) in [(COPY_WORKERS, "3"), (STREAMS, "2"), (SYNC, "event")] {
         assert_eq!(warnings(&[(name, value)]), [format!("{name}={value} has no effect: this build has no GPU")]);
     }
     assert!(warnings(&[(WORKERS, "3")]).is_empty(), "it also limits the planner");

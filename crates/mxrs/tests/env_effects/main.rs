@@ -13,6 +13,7 @@ mod onednn;
 mod planner;
 mod pools;
 mod probe;
+mod reports;
 mod rules;
 mod threads;
 mod workers;

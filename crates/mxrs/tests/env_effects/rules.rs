@@ -67,6 +67,11 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXNET_USE_NAIVE_STORAGE_MANAGERS", AnyInt),
     ("MXNET_ENGINE_TYPE", Words(ENGINES)),
     ("MXNET_ENGINE_INFO", Bool),
+    ("MXRS_GPU_SYNC", Words("host, event")),
+    ("MXRS_ENGINE_BACKTRACE", Bool),
+    ("MXRS_ENGINE_STICKY_ERRORS", Bool),
+    ("MXRS_ENGINE_STALL_SECS", From(1)),
+    ("MXRS_EXIT_TIMEOUT_MS", From(0)),
     ("MXNET_EXEC_BULK_EXEC_INFERENCE", Bool),
     ("MXNET_ONEDNN_ENABLED", Bool),
     ("MXNET_ONEDNN_CACHE_NUM", From(-1)),
@@ -254,9 +259,8 @@ fn two_runtimes_with_different_settings_live_side_by_side() {
     assert!(builder(&[]).build().is_ok());
 }
 
-/// Not a test of its own: what [`the_environment_of_the_process_is_read`] runs in other processes.
 #[test]
-#[ignore = "run in a child process"]
+#[ignore = "run by the_environment_of_the_process_is_read in processes of its own"]
 fn in_a_child_process() {
     match Runtime::from_env() {
         Ok(runtime) => println!("workers: {}", runtime.engine().config().cpu_workers),

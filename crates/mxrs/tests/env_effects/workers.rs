@@ -92,7 +92,7 @@ fn sizes(runtime: &Runtime, expected_workers: usize) -> usize {
 }
 
 #[test]
-#[ignore = "run in a process of its own"]
+#[ignore = "run by d6_so_many_workers_in_a_worker_process in a process of its own"]
 fn d6_forks() {
     for (vars, in_parent, in_children) in
         [(&[(WORKERS, "4"), (WORKERS_IN_CHILD, "2")] as Vars<'_>, 4, 2), (&[(WORKERS, "3")], 3, 1)]
@@ -130,7 +130,7 @@ fn image_threads(threads: &ImageThreads) -> usize {
 }
 
 #[test]
-#[ignore = "run in a process of its own"]
+#[ignore = "run by d7_so_many_threads_share_an_image_in_a_worker_process in a process of its own"]
 fn d7_forks() {
     for (value, n) in [("", 1), ("0", 1), ("-3", 1), ("1", 1), ("2", 2), ("5", 5)] {
         let runtime = runtime(&[(IMAGE_THREADS, value), ("OMP_NUM_THREADS", "3")]);

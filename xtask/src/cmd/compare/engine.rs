@@ -1,5 +1,6 @@
 //! `cargo xtask compare engine`: finds MXNet's library and runs its engine beside ours.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
@@ -21,7 +22,7 @@ pub struct Args {
     python: PathBuf,
     /// Operators per round [default: 200000]
     #[arg(long)]
-    operators: Option<usize>,
+    operators: Option<NonZeroUsize>,
     /// Measure only loads whose name contains this
     #[arg(long)]
     load: Option<String>,

@@ -30,11 +30,14 @@ enum What {
     Team(team::Args),
 }
 
+/// A week.
+const MOST_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
+
 /// What every comparison takes.
 #[derive(clap::Args)]
 struct Common {
     /// Seconds to spend in all; each comparison has its own default
-    #[arg(long)]
+    #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
     /// Tie threads to CPUs
     #[arg(long)]
@@ -42,6 +45,16 @@ struct Common {
     /// How the report is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// Reads a number of seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
+    if (0.0..=MOST_SECONDS).contains(&number) {
+        Ok(number)
+    } else {
+        Err(format!("expected a number from 0 to {MOST_SECONDS}"))
+    }
 }
 
 /// How the report is printed.
@@ -113,6 +126,14 @@ mod tests {
         assert_eq!(common.flags(), [""; 0]);
         let common = Common { seconds: Some(1.5), pin: true, format: Format::Json };
         assert_eq!(common.flags(), ["--seconds", "1.5", "--pin", "--format", "json"]);
+    }
+
+    #[test]
+    fn seconds_are_finite_and_not_negative() {
+        assert_eq!((seconds("0"), seconds("1.5")), (Ok(0.0), Ok(1.5)));
+        for text in ["-1", "inf", "NaN", "1e300", "", "one", "1s"] {
+            assert!(seconds(text).is_err(), "{text:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `cargo xtask compare storage`: our pools, glibc's malloc and mimalloc on the same traces.
 
+use std::num::NonZeroUsize;
+
 use anyhow::Result;
 
 use super::Common;
@@ -10,10 +12,10 @@ use crate::session::Session;
 pub struct Args {
     /// Training steps of each trace [default: 50]
     #[arg(long)]
-    iterations: Option<usize>,
+    iterations: Option<NonZeroUsize>,
     /// Pairs of calls per round of the single warm call [default: 100000]
     #[arg(long)]
-    pairs: Option<usize>,
+    pairs: Option<NonZeroUsize>,
     #[command(flatten)]
     common: Common,
 }

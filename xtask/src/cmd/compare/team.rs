@@ -1,5 +1,7 @@
 //! `cargo xtask compare team`: our team of threads, OpenMP and rayon on loops of a few microseconds.
 
+use std::num::NonZeroU64;
+
 use anyhow::Result;
 
 use super::Common;
@@ -13,7 +15,7 @@ pub struct Args {
     cc: String,
     /// Microseconds of one round [default: 10000]
     #[arg(long)]
-    round_us: Option<u64>,
+    round_us: Option<NonZeroU64>,
     #[command(flatten)]
     common: Common,
 }

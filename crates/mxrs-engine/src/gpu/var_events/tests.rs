@@ -1,16 +1,19 @@
 //! Which events are named, and that they are enough, and that none of them is too much.
 
+// The integration tests of GPUs run the same programs on an engine.
+#[path = "../../../tests/support/accesses.rs"]
+mod accesses;
+
 use super::super::device::{GpuDevice, StreamUse};
 use super::super::simulated::checker::tests::Order;
 use super::super::simulated::{SimulatedGpu, SimulatedStream, Touch};
 use super::super::told::Told;
 use super::*;
+use accesses::Accesses;
 use mxrs_types::{Device, Result, StreamId};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::any::Any;
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An event without a device.
 #[derive(Debug)]
@@ -162,34 +165,17 @@ fn failures_of_sources_only() {
 struct Step {
     /// Which stream; `None` for the host.
     stream: Option<usize>,
-    reads: BTreeSet<usize>,
-    writes: BTreeSet<usize>,
+    accesses: Accesses,
 }
 
 fn program(rng: &mut ChaCha8Rng, n_streams: usize, n_vars: usize, with_host: bool) -> Vec<Step> {
     let n_steps = rng.random_range(2..40);
     let mut step = || {
-        let mut pick = |most: usize| -> BTreeSet<usize> {
-            (0..rng.random_range(0..=most)).map(|_| rng.random_range(0..n_vars)).collect()
-        };
-        let writes = pick(2);
-        let reads = &pick(3) - &writes;
+        let accesses = Accesses::random(rng, n_vars);
         let on_host = with_host && rng.random_bool(0.2);
-        Step { stream: (!on_host).then(|| rng.random_range(0..n_streams)), reads, writes }
+        Step { stream: (!on_host).then(|| rng.random_range(0..n_streams)), accesses }
     };
     (0..n_steps).map(|_| step()).collect()
-}
-
-/// What step `number` stores in variable `var`, given what it read.
-fn mix(number: usize, var: usize, seen: u64) -> u64 {
-    (seen ^ (number * 64 + var) as u64).wrapping_mul(0x100_0000_01b3).rotate_left(17)
-}
-
-fn compute(number: usize, step: &Step, load: impl Fn(usize) -> u64, store: impl Fn(usize, u64)) {
-    let seen = step.reads.iter().fold(1, |h, &var| mix(number, var, h ^ load(var)));
-    for &var in &step.writes {
-        store(var, mix(number, var, seen ^ load(var)));
-    }
 }
 
 struct Outcome {
@@ -208,26 +194,18 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
     let hold = held.then(|| (gpu.hold(), other.hold()));
     let gpus = [&gpu, &other];
     let streams: Vec<_> = (0..n_streams).map(|i| gpus[i % 2].create_stream(StreamUse::Compute).unwrap()).collect();
-    let values: Arc<Vec<AtomicU64>> = Arc::new((0..n_vars).map(|_| AtomicU64::new(0)).collect());
+    let values = accesses::zeros(n_vars);
     let mut vars: Vec<VarEvents> = (0..n_vars).map(|_| VarEvents::new()).collect();
     let mut order = Order::default();
     let mut numbers = std::collections::BTreeMap::new();
     let mut n_waits = Vec::new();
     for (number, step) in steps.iter().enumerate() {
+        let Accesses { reads, writes } = &step.accesses;
         let accesses: Vec<(usize, bool)> =
-            step.reads.iter().map(|&v| (v, false)).chain(step.writes.iter().map(|&v| (v, true))).collect();
+            reads.iter().map(|&v| (v, false)).chain(writes.iter().map(|&v| (v, true))).collect();
         let touches: Vec<_> =
             accesses.iter().map(|&(v, write)| Touch { range: v as u64..v as u64 + 1, write }).collect();
-        let body = {
-            let (values, step) = (Arc::clone(&values), step.clone());
-            move || {
-                let load = |var: usize| values[var].load(Ordering::Relaxed);
-                compute(number, &step, load, |var, value| {
-                    std::thread::yield_now();
-                    values[var].store(value, Ordering::Relaxed);
-                });
-            }
-        };
+        let body = step.accesses.body(number, &values);
         let Some(stream) = step.stream.map(|i| &streams[i]) else {
             let mut waits = Waits::of_host();
             accesses.iter().for_each(|&(var, write)| vars[var].before(write, &mut waits));
@@ -261,20 +239,12 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
     drop(hold);
     streams.iter().for_each(|stream| stream.synchronize().unwrap());
     Outcome {
-        values: values.iter().map(|v| v.load(Ordering::Relaxed)).collect(),
+        values: accesses::plain(&values),
         n_violations: gpu.checker().violations().len(),
         // Without the hold, finished events order too, which the graph does not know.
         n_unordered: if held { order.unordered().len() } else { 0 },
         n_waits,
     }
-}
-
-fn serially(steps: &[Step], n_vars: usize) -> Vec<u64> {
-    let values: Vec<_> = (0..n_vars).map(|_| std::cell::Cell::new(0)).collect();
-    for (number, step) in steps.iter().enumerate() {
-        compute(number, step, |var| values[var].get(), |var, value| values[var].set(value));
-    }
-    values.into_iter().map(std::cell::Cell::into_inner).collect()
 }
 
 /// E3 and E4 on devices: every conflicting pair is ordered, and the result is that of the steps one after the other.
@@ -287,7 +257,8 @@ fn e3_e4_random_programs_are_ordered_by_events() {
         let steps = program(&mut rng, n_streams, n_vars, !held);
         let outcome = run(&steps, n_streams, n_vars, held, None);
         assert_eq!((outcome.n_violations, outcome.n_unordered), (0, 0), "seed {seed}: {steps:?}");
-        assert_eq!(outcome.values, serially(&steps, n_vars), "seed {seed}: {steps:?}");
+        let expected = accesses::serially(steps.iter().map(|step| &step.accesses), n_vars);
+        assert_eq!(outcome.values, expected, "seed {seed}: {steps:?}");
     }
 }
 

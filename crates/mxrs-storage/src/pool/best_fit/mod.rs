@@ -16,7 +16,9 @@
 //! - S10: addresses about to get memory, or to lose it, are set aside in the heap, and no lock is held meanwhile.
 //! - S11: a growth that was refused is undone.
 //!
-//! Threads keep no blocks in front of this container: what a thread keeps cannot be joined.
+//! What threads keep in front of this container cannot be joined. So all of them together keep a 32nd of what the pool holds
+//! (2 MiB in a small pool), a thread whose share is used up moves all it has in here, and the pool moves everything in here
+//! before it grows: the range grows only where all free memory, joined, does not serve.
 
 mod backing;
 mod heap;
@@ -49,6 +51,11 @@ pub(crate) const fn granule(kind: DeviceKind) -> usize {
         DeviceKind::Cpu | DeviceKind::CpuPinned | DeviceKind::CpuShared => HOST_GRANULE,
     }
 }
+
+/// All threads together keep one byte of so many that the pool holds …
+const FRONT_SHARE: u64 = 32;
+/// … or this many bytes, which is what a small pool grows by.
+const LEAST_FRONT: usize = 2 << 20;
 
 /// In debug builds all invariants of a heap are looked at while it is as small as this.
 const SMALL_HEAP: u64 = 256;
@@ -127,8 +134,8 @@ impl BestFit {
 }
 
 impl Container for BestFit {
-    fn magazine_limit(&self, _block_bytes: usize) -> usize {
-        0
+    fn front_bytes(&self, reserved: u64) -> usize {
+        usize::try_from(reserved / FRONT_SHARE).unwrap_or(usize::MAX).max(LEAST_FRONT)
     }
 
     fn take(&mut self, class: SizeClass) -> Option<RecordRef> {

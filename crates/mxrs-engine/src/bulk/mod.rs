@@ -1,0 +1,168 @@
+//! Tasks pushed together (E16): a thread may collect small tasks and push them as one, which runs their bodies in order.
+//!
+//! Rules:
+//!
+//! 1. A thread collects between [`Engine::bulk`] and the end of that scope, for one engine at a time each: normal tasks
+//!    of priority 0, of one device, not from inside a task. Any other push of the thread first pushes what it has.
+//! 2. What is collected is pushed when it reaches the limit, when the device changes, at the end of the scope, and before
+//!    any thread waits, stops the engine or uses a variable that it uses.
+//! 3. A failing body taints only what it writes, and skips only the later bodies that depend on it.
+//! 4. The naive engine never collects.
+//! 5. A variable carries the *mark* of the one buffer that holds tasks that use it. A thread that meets another buffer's
+//!    mark pushes that buffer first; a deletion that meets any mark does so too. Marks come and go under the lock of their
+//!    buffer, and go once its bulk is appended.
+//! 6. Nothing of the user's runs under a buffer's lock, neither bodies nor drops of what they captured.
+
+mod collect;
+mod run;
+
+use crate::busy::Busy;
+use crate::config::EngineKind;
+use crate::engine::{Engine, Inner};
+use crate::op::Dispatch;
+use crate::var::TaskList;
+use mxrs_sync::atomic::{AtomicUsize, Ordering};
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::Device;
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// What a thread has collected for one engine.
+pub(crate) struct Buffer {
+    /// Not 0, and no other live buffer's; how variables name it.
+    number: u16,
+    content: RankedMutex<Content>,
+}
+
+struct Content {
+    limit: usize,
+    tasks: TaskList,
+    len: usize,
+    device: Device,
+    dispatch: Dispatch,
+}
+
+/// All buffers of an engine.
+pub(crate) struct Buffers {
+    /// Threads that collect: 0 makes everything here free.
+    active: AtomicUsize,
+    all: RankedMutex<Vec<Arc<Buffer>>>,
+}
+
+// Loom's macro knows no `const` initialisers.
+#[cfg(loom)]
+mxrs_sync::thread_local! { static MINE: RefCell<Vec<(u32, Arc<Buffer>)>> = RefCell::new(Vec::new()); }
+#[cfg(not(loom))]
+mxrs_sync::thread_local! { static MINE: RefCell<Vec<(u32, Arc<Buffer>)>> = const { RefCell::new(Vec::new()) }; }
+
+fn mine(engine: u32) -> Option<Arc<Buffer>> {
+    let find = |mine: &RefCell<Vec<(u32, Arc<Buffer>)>>| {
+        mine.borrow().iter().find(|(id, _)| *id == engine).map(|(_, buffer)| Arc::clone(buffer))
+    };
+    // Not there any more in a thread that is ending.
+    MINE.try_with(find).ok().flatten()
+}
+
+impl Buffers {
+    pub(crate) fn new() -> Self {
+        let all = RankedMutex::new(Rank::EngineBulks, Vec::new());
+        Self { active: AtomicUsize::new(0), all }
+    }
+
+    #[inline]
+    pub(crate) fn are_idle(&self) -> bool {
+        self.active.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// While it lives, the thread that made it collects tasks; see [`Engine::bulk`].
+#[must_use = "tasks are collected only while the scope lives"]
+pub struct BulkScope {
+    engine: Engine,
+    buffer: Option<Arc<Buffer>>,
+    /// Whether the buffer was made for this scope, and ends with it.
+    outermost: bool,
+    before: usize,
+    /// Belongs to the thread that made it.
+    _thread: PhantomData<*const ()>,
+}
+
+impl Engine {
+    /// Lets the calling thread push up to `limit` small tasks as one, until the scope is dropped. Scopes nest; the inner
+    /// limit counts. 0 and 1 switch collecting off. It changes no result (E16), only when tasks run, and that the
+    /// variables' versions count the writes of one bulk as one.
+    pub fn bulk(&self, limit: usize) -> BulkScope {
+        let inner = self.inner();
+        let mut scope =
+            BulkScope { engine: self.clone(), buffer: None, outermost: false, before: 0, _thread: PhantomData };
+        if inner.config.kind == EngineKind::Naive {
+            return scope;
+        }
+        let _busy = Busy::enter();
+        let existing = mine(inner.id);
+        scope.outermost = existing.is_none();
+        let Some(buffer) = existing.or_else(|| inner.open_buffer()) else { return scope };
+        scope.before = std::mem::replace(&mut buffer.content.lock().limit, limit);
+        if limit < scope.before {
+            inner.flush_buffer(&buffer);
+        }
+        scope.buffer = Some(buffer);
+        scope
+    }
+
+    /// Pushes what the calling thread has collected.
+    pub fn flush(&self) {
+        if let Some(buffer) = mine(self.inner().id) {
+            self.inner().flush_buffer(&buffer);
+        }
+    }
+}
+
+impl Drop for BulkScope {
+    fn drop(&mut self) {
+        let Some(buffer) = &self.buffer else { return };
+        let inner = self.engine.inner();
+        let _busy = Busy::enter();
+        buffer.content.lock().limit = self.before;
+        inner.flush_buffer(buffer);
+        if self.outermost {
+            inner.close_buffer(buffer);
+        }
+    }
+}
+
+impl fmt::Debug for BulkScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BulkScope").field("before", &self.before).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    /// A new buffer for the calling thread; none if all numbers are taken, or the thread is ending.
+    fn open_buffer(&self) -> Option<Arc<Buffer>> {
+        let (device, dispatch) = (Device::cpu(0), Dispatch::Completer);
+        let content = Content { limit: 0, tasks: TaskList::default(), len: 0, device, dispatch };
+        let content = RankedMutex::new(Rank::EngineBulk, content);
+        let buffer = {
+            let mut all = self.buffers.all.lock();
+            let number = (1..=u16::MAX).find(|number| all.iter().all(|other| other.number != *number))?;
+            let buffer = Arc::new(Buffer { number, content });
+            all.push(Arc::clone(&buffer));
+            buffer
+        };
+        self.buffers.active.fetch_add(1, Ordering::SeqCst);
+        if MINE.try_with(|mine| mine.borrow_mut().push((self.id, Arc::clone(&buffer)))).is_err() {
+            self.close_buffer(&buffer);
+            return None;
+        }
+        Some(buffer)
+    }
+
+    fn close_buffer(&self, buffer: &Arc<Buffer>) {
+        let _ = MINE.try_with(|mine| mine.borrow_mut().retain(|(_, b)| !Arc::ptr_eq(b, buffer)));
+        self.buffers.all.lock().retain(|b| !Arc::ptr_eq(b, buffer));
+        self.buffers.active.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,76 @@
+//! A waiting thread's place in a variable's queue.
+
+use super::Access;
+use crate::parker::Parker;
+use crate::var::VarCell;
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A thread's place in a variable's queue.
+#[repr(C)]
+pub(crate) struct Waiter {
+    access: Access,
+    parker: Cell<Option<Arc<Parker>>>,
+}
+
+impl Waiter {
+    pub(crate) fn new(var: NonNull<VarCell>, write: bool, parker: Arc<Parker>) -> Self {
+        Self { access: Access::new(var, std::ptr::null_mut(), write), parker: Cell::new(Some(parker)) }
+    }
+
+    /// What to put into the queue. The pointer is good for the whole waiter.
+    pub(crate) fn access(this: &Self) -> *const Access {
+        std::ptr::from_ref(this).cast()
+    }
+
+    /// Takes the parker of a thread whose turn has come; after its signal the waiter is gone.
+    ///
+    /// # Safety
+    /// `access` came from [`Waiter::access`], its thread has not been signalled, and the variable's lock is held.
+    pub(crate) unsafe fn take_parker(access: *const Access) -> Option<Arc<Parker>> {
+        // SAFETY: the access is the first field of a `repr(C)` waiter, which lives until its thread is signalled; the
+        // pointer was made from the whole waiter. The lock makes this the only use of the cell.
+        unsafe { (*access.cast::<Self>()).parker.take() }
+    }
+}
+
+std::thread_local! {
+    static SPARE: Cell<Option<Box<Waiter>>> = const { Cell::new(None) };
+}
+
+/// Memory for the waiter of the calling thread, until its wait is over; the thread keeps it for its next wait.
+///
+/// Not on the thread's stack: a forked child has the queue but not the thread, whose stack it gives to another.
+pub(crate) struct Place(NonNull<Waiter>);
+
+impl Place {
+    pub(crate) fn of(waiter: Waiter) -> Self {
+        let memory = match SPARE.try_with(Cell::take).ok().flatten() {
+            Some(mut spare) => {
+                *spare = waiter;
+                spare
+            }
+            None => Box::new(waiter),
+        };
+        Self(NonNull::from(Box::leak(memory)))
+    }
+}
+
+impl std::ops::Deref for Place {
+    type Target = Waiter;
+
+    fn deref(&self) -> &Waiter {
+        // SAFETY: a waiter changes through cells only, and is there until the place is dropped.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // SAFETY: it was leaked from a box, and is in no queue: its thread has been signalled, or did not have to wait.
+        let memory = unsafe { Box::from_raw(self.0.as_ptr()) };
+        memory.parker.take();
+        let _ = SPARE.try_with(|spare| spare.set(Some(memory)));
+    }
+}

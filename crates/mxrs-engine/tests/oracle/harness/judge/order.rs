@@ -1,0 +1,111 @@
+//! The order of the tasks: exclusion (E3), and one order that explains every variable and every thread (E4).
+
+use super::super::program::Line;
+use super::Judge;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Judge<'_> {
+    /// Per variable its acts by the moment they began. E3: writers overlap with nobody.
+    pub(super) fn lists(&mut self) -> Vec<Vec<usize>> {
+        let mut lists = vec![Vec::new(); self.program.n_vars];
+        for act in self.acts.values() {
+            for var in act.reads.union(&act.writes) {
+                lists[*var].push(act.id);
+            }
+        }
+        let mut wrong = Vec::new();
+        for (var, list) in lists.iter_mut().enumerate() {
+            list.sort_by_key(|id| self.acts[id].span.0);
+            let (mut readers, mut writer) = ((0, 0), (0, 0));
+            for id in list {
+                let act = &self.acts[id];
+                let writes = act.writes.contains(&var);
+                let (end, other) = if writes { readers.max(writer) } else { writer };
+                if act.span.0 < end {
+                    wrong.push(format!("E3: t{id} and t{other} overlap on variable {var}"));
+                }
+                let last = if writes { &mut writer } else { &mut readers };
+                *last = (*last).max((act.span.1, *id));
+            }
+        }
+        self.wrong.extend(wrong);
+        lists
+    }
+
+    /// E4: an order of all acts that keeps each thread's own and that of every variable.
+    pub(super) fn total_order(&mut self, lists: &[Vec<usize>]) -> Option<Vec<usize>> {
+        let mut after: BTreeMap<usize, BTreeSet<usize>> = self.acts.keys().map(|id| (*id, BTreeSet::new())).collect();
+        let mut before = |first: usize, second: usize| {
+            after.get_mut(&first).map(|followers| followers.insert(second));
+        };
+        for (var, list) in lists.iter().enumerate() {
+            let (mut writer, mut readers) = (None, Vec::new());
+            for id in list {
+                if let Some(writer) = writer {
+                    before(writer, *id);
+                }
+                if self.acts[id].writes.contains(&var) {
+                    readers.drain(..).for_each(|reader| before(reader, *id));
+                    writer = Some(*id);
+                } else {
+                    readers.push(*id);
+                }
+            }
+        }
+        let acts = &self.acts;
+        let mut barrier: Vec<usize> = Vec::new();
+        for phase in &self.program.phases {
+            let mut ends = Vec::new();
+            for thread in &phase.threads {
+                let mut last: Vec<usize> = barrier.clone();
+                chain(thread, &mut last, &mut before, &|id| acts.contains_key(&id));
+                ends.extend(last);
+            }
+            barrier = ends;
+        }
+        let mut missing: BTreeMap<usize, usize> = BTreeMap::new();
+        after.values().flatten().for_each(|id| *missing.entry(*id).or_default() += 1);
+        let mut ready: Vec<usize> = self.acts.keys().filter(|id| !missing.contains_key(id)).copied().collect();
+        let mut order = Vec::new();
+        while let Some(id) = ready.pop() {
+            order.push(id);
+            for next in &after[&id] {
+                if let Some(count) = missing.get_mut(next) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.push(*next);
+                    }
+                }
+            }
+        }
+        if order.len() < self.acts.len() {
+            let stuck: Vec<_> =
+                missing.iter().filter(|(_, count)| **count > 0).map(|(id, _)| format!("t{id}")).collect();
+            self.blame(format!(
+                "E4: no order of the pushes explains what the variables saw; among {}",
+                stuck.join(" ")
+            ));
+            return None;
+        }
+        Some(order)
+    }
+}
+
+/// Notes a thread's pushes as one after the other, and a body's after its own push.
+fn chain(lines: &[Line], last: &mut Vec<usize>, before: &mut impl FnMut(usize, usize), known: &dyn Fn(usize) -> bool) {
+    for line in lines {
+        let id = match line {
+            Line::Push(task) => task.id,
+            Line::Delete { id, .. } => *id,
+            Line::Wait(_) | Line::Bulk(_) => continue,
+        };
+        if !known(id) {
+            continue;
+        }
+        last.drain(..).for_each(|earlier| before(earlier, id));
+        last.push(id);
+        if let Line::Push(task) = line {
+            chain(&task.nested, &mut vec![id], before, known);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Common subexpressions: of calls that must give the same, one is left.
+//!
+//! One walk in id order with a table of calls seen: inputs are looked up merged, so one walk finds all. Two calls are the
+//! same when operator, parsed parameters, `__ctx_group__` and inputs are equal; `lr_mult`, profiler scopes and other
+//! annotations do not count. Never merged: variables, calls that draw random numbers or rewrite inputs in either mode,
+//! calls with subgraphs, clones made for recomputation, and `_copy` calls that are heads, which separate outputs.
+//! A call that must wait for something that comes after its twin stays, for merging it would close a cycle.
+//!
+//! Invariants: G16 doing it twice changes nothing more, G17 outputs keep their order and values, G18 nothing is left to merge.
+
+use super::names::UniqueNames;
+use super::rewrite::{Rewrite, Rewritten};
+use crate::{Entry, GradientGraph, Graph, Node, NodeId};
+use mxrs_op::{Attrs, OpSet};
+use mxrs_types::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What two calls must have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    op: &'static str,
+    params: String,
+    group: Option<String>,
+    inputs: Vec<Entry>,
+}
+
+impl Key {
+    /// The key of a call whose inputs are merged; `None` when it is never merged.
+    fn of(node: &Node, is_head: bool) -> Option<Self> {
+        let (op, params) = node.call()?;
+        let has_effect = [false, true]
+            .into_iter()
+            .any(|is_train| (op.is_random)(params, is_train) || !(op.rewrites)(params, is_train).is_empty());
+        let stays = has_effect || !node.subgraphs.is_empty() || node.clone_of.is_some();
+        if stays || (is_head && op.name == "_copy") {
+            return None;
+        }
+        Some(Self {
+            op: op.name,
+            // The text of parsed parameters: every field, floats exactly.
+            params: format!("{params:?}"),
+            group: node.attrs.get("__ctx_group__").map(String::from),
+            inputs: node.inputs.clone(),
+        })
+    }
+}
+
+/// Merges common subexpressions. Where two different outputs of the graph become one, the later one is a `_copy`.
+///
+/// # Errors
+/// When a `_copy` is needed and `ops` has none.
+pub fn eliminate_common(graph: &Graph, ops: &OpSet) -> Result<Graph> {
+    Ok(run(graph, ops, graph.n_nodes(), graph.heads().len())?.graph)
+}
+
+impl GradientGraph {
+    /// Merges common subexpressions as [`eliminate_common`] does; a call of the gradient may become one of the forward
+    /// part, never the other way round (G3).
+    ///
+    /// # Errors
+    /// As [`eliminate_common`].
+    pub fn eliminate_common(&self, ops: &OpSet) -> Result<Self> {
+        self.after(run(&self.graph, ops, self.n_forward_nodes, self.n_forward_heads)?)
+    }
+}
+
+fn run(graph: &Graph, ops: &OpSet, n_forward_nodes: usize, n_forward_heads: usize) -> Result<Rewritten> {
+    let mut is_head = vec![false; graph.n_nodes()];
+    graph.heads().iter().for_each(|h| is_head[h.node.index()] = true);
+    let mut rewrite = Rewrite::of(graph);
+    let mut outputs = Outputs::new(graph, ops);
+    let mut seen: FxHashMap<Key, Vec<NodeId>> = FxHashMap::default();
+    for (id, old) in graph.iter() {
+        if id.index() == n_forward_nodes {
+            outputs.end_forward(&mut rewrite, n_forward_heads)?;
+        }
+        let node = rewrite.moved(old);
+        let Some(key) = Key::of(&node, is_head[id.index()]) else {
+            rewrite.put(id, node);
+            continue;
+        };
+        let twins = seen.entry(key).or_default();
+        // A control dependency that was added before the twin can become the twin's; one on the twin itself is met.
+        let twin = twins.iter().copied().find(|twin| node.control_deps.iter().all(|dep| dep <= twin));
+        match twin {
+            None => twins.push(rewrite.put(id, node)),
+            Some(twin) => {
+                let has = |dep: NodeId| rewrite.out.node(twin).is_some_and(|t| t.control_deps.contains(&dep));
+                let more: Vec<NodeId> =
+                    node.control_deps.iter().copied().filter(|dep| *dep != twin && !has(*dep)).collect();
+                rewrite.out.add_control_deps(twin, &more)?;
+                rewrite.merge(id, twin);
+            }
+        }
+    }
+    if n_forward_nodes == graph.n_nodes() {
+        outputs.end_forward(&mut rewrite, n_forward_heads)?;
+    }
+    outputs.add(&mut rewrite, &graph.heads()[n_forward_heads..])?;
+    rewrite.finish(outputs.heads)
+}
+
+/// The heads of the new graph.
+struct Outputs<'g> {
+    graph: &'g Graph,
+    ops: &'g OpSet,
+    names: UniqueNames,
+    heads: Vec<Entry>,
+    /// New heads, and the old entries they stand for.
+    taken: FxHashSet<Entry>,
+    of_old: FxHashMap<Entry, Entry>,
+    named: FxHashSet<NodeId>,
+}
+
+impl<'g> Outputs<'g> {
+    fn new(graph: &'g Graph, ops: &'g OpSet) -> Self {
+        Self {
+            graph,
+            ops,
+            names: UniqueNames::of(graph),
+            heads: Vec::with_capacity(graph.heads().len()),
+            taken: FxHashSet::default(),
+            of_old: FxHashMap::default(),
+            named: FxHashSet::default(),
+        }
+    }
+
+    fn end_forward(&mut self, rewrite: &mut Rewrite<'_>, n_heads: usize) -> Result<()> {
+        self.add(rewrite, &self.graph.heads()[..n_heads])?;
+        rewrite.end_forward();
+        Ok(())
+    }
+
+    fn add(&mut self, rewrite: &mut Rewrite<'_>, olds: &[Entry]) -> Result<()> {
+        for old in olds {
+            let new = match self.of_old.get(old) {
+                Some(same) => *same,
+                None => {
+                    let merged = rewrite.entry(*old);
+                    let is_own = self.taken.insert(merged);
+                    if is_own { merged } else { Entry::new(self.copy(rewrite, *old, merged)?, 0) }
+                }
+            };
+            self.of_old.insert(*old, new);
+            self.heads.push(new);
+        }
+        Ok(())
+    }
+
+    /// A copy of `from`, called as the node that was merged away.
+    fn copy(&mut self, rewrite: &mut Rewrite<'_>, old: Entry, from: Entry) -> Result<NodeId> {
+        let gone = self.graph.node(old.node);
+        let name = gone.name.clone();
+        let name = if self.named.insert(old.node) { name } else { self.names.take(name) };
+        let group = gone.attrs.get("__ctx_group__").map(|g| ("__ctx_group__", g));
+        let copy =
+            rewrite.out.add_op(self.ops.get("_copy")?, name, group.into_iter().collect::<Attrs>(), vec![from])?;
+        if let Some(forward) = gone.backward_of {
+            rewrite.out.set_backward_of(copy, rewrite.id(forward))?;
+        }
+        Ok(copy)
+    }
+}
+
+#[cfg(test)]
+mod tests;

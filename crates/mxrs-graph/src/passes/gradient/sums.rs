@@ -1,0 +1,78 @@
+//! The terms of each entry's gradient, and their sum.
+//!
+//! Few terms become one `add_n` when all are there. Where many may come, each is added as it comes, by `_grad_add`, and
+//! the call that makes a term waits for the sum of those before it: two terms are alive at a time, however many there
+//! are. Both ways add from the first term to the last.
+
+use super::sweep::Sweep;
+use crate::{Entry, EntryId, NodeId};
+use mxrs_op::Attrs;
+use mxrs_types::Result;
+
+/// What an entry has collected.
+#[derive(Default)]
+pub(super) struct Terms {
+    /// Terms not summed yet. One at most, when they are added as they come.
+    list: Vec<Entry>,
+    /// Whether `list[0]` is a sum made here.
+    has_partial: bool,
+    /// The gradient, once all readers have been seen.
+    pub sum: Option<Entry>,
+}
+
+impl Sweep<'_> {
+    /// Adds a term to the gradient of `entry`; a term that is zeros adds nothing.
+    pub(super) fn add_term(&mut self, entry: EntryId, term: Entry) -> Result<()> {
+        if self.zeros.contains(&term.node) {
+            return Ok(());
+        }
+        let is_chained = self.n_readers[entry.index()] as usize >= self.sum_cap;
+        let terms = &mut self.terms[entry.index()];
+        match terms.list.first().copied().filter(|_| is_chained) {
+            None => terms.list.push(term),
+            Some(partial) => {
+                let waits = terms.has_partial && term.node > partial.node;
+                if waits && !self.out.node(term.node).is_none_or(crate::Node::is_variable) {
+                    self.out.add_control_deps(term.node, &[partial.node])?;
+                }
+                let sum = self.sum_call("_grad_add", entry, Attrs::new(), vec![partial, term])?;
+                let terms = &mut self.terms[entry.index()];
+                terms.list[0] = sum;
+                terms.has_partial = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sums the terms of `entry`: all its readers have been seen.
+    pub(super) fn close(&mut self, entry: EntryId) -> Result<Option<Entry>> {
+        let list = std::mem::take(&mut self.terms[entry.index()].list);
+        let sum = match list.as_slice() {
+            [] => None,
+            [one] => Some(*one),
+            many => {
+                let n = many.len().to_string();
+                Some(self.sum_call("add_n", entry, Attrs::from([("num_args", n.as_str())]), list)?)
+            }
+        };
+        self.terms[entry.index()].sum = sum;
+        Ok(sum)
+    }
+
+    fn sum_call(&mut self, op: &str, entry: EntryId, attrs: Attrs, inputs: Vec<Entry>) -> Result<Entry> {
+        let of: NodeId = self.graph.entry_at(entry).0;
+        let name = format!("{}_grad_sum", self.graph.node(of).name);
+        Ok(Entry::new(self.add_call(op, name, attrs, inputs, of)?, 0))
+    }
+
+    /// The gradient of `entry`: its sum, or zeros of its shape.
+    pub(super) fn gradient_or_zeros(&mut self, entry: EntryId) -> Result<Entry> {
+        if let Some(sum) = self.terms[entry.index()].sum {
+            return Ok(sum);
+        }
+        let (of, index) = self.graph.entry_at(entry);
+        let name = format!("{}_grad_zeros", self.graph.node(of).name);
+        let value = Entry::new(of, index as u32);
+        Ok(Entry::new(self.add_call("zeros_like", name, Attrs::new(), vec![value], of)?, 0))
+    }
+}

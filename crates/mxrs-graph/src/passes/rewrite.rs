@@ -1,0 +1,104 @@
+//! Copying a graph node by node into another, with changes: what the passes that add, merge or drop nodes share.
+
+use crate::{Entry, GradientGraph, Graph, GraphBuilder, Node, NodeId};
+use mxrs_types::{Error, Result};
+
+/// A graph on its way into another.
+pub(super) struct Rewrite<'g> {
+    old: &'g Graph,
+    /// The new graph so far.
+    pub out: GraphBuilder,
+    /// What each old node has become, once it is copied.
+    new_ids: Vec<Option<NodeId>>,
+    /// Nodes of `out` that belong to the forward part.
+    n_forward: usize,
+}
+
+/// The new graph, and what became of the old nodes.
+pub(super) struct Rewritten {
+    pub graph: Graph,
+    /// By old id; `None` for nodes that are gone.
+    pub new_ids: Vec<Option<NodeId>>,
+    /// Where each node added to [`Rewrite::out`] is, in the order they were added.
+    pub of_added: Vec<Option<NodeId>>,
+    pub n_forward_nodes: usize,
+}
+
+impl<'g> Rewrite<'g> {
+    pub fn of(old: &'g Graph) -> Self {
+        let mut out = GraphBuilder::new();
+        for (key, value) in old.attrs() {
+            out.set_attr(key, value.clone());
+        }
+        Self { old, out, new_ids: vec![None; old.n_nodes()], n_forward: 0 }
+    }
+
+    /// An old node that has been copied already. Ids are topological, so an input always has.
+    pub fn id(&self, old: NodeId) -> NodeId {
+        self.new_ids[old.index()].unwrap_or(old)
+    }
+
+    /// An old entry whose node has been copied already.
+    pub fn entry(&self, old: Entry) -> Entry {
+        Entry { node: self.id(old.node), ..old }
+    }
+
+    /// An old node with all it refers to moved.
+    pub fn moved(&self, node: &Node) -> Node {
+        let mut node = node.clone();
+        node.inputs.iter_mut().for_each(|e| *e = self.entry(*e));
+        node.control_deps.iter_mut().for_each(|d| *d = self.id(*d));
+        node.backward_of = node.backward_of.map(|f| self.id(f));
+        node.clone_of = node.clone_of.map(|o| self.id(o));
+        node
+    }
+
+    /// Adds what an old node becomes.
+    pub fn put(&mut self, old: NodeId, node: Node) -> NodeId {
+        let new = self.out.push(node);
+        self.new_ids[old.index()] = Some(new);
+        new
+    }
+
+    /// Lets an old node become one that is there.
+    pub fn merge(&mut self, old: NodeId, into: NodeId) {
+        self.new_ids[old.index()] = Some(into);
+    }
+
+    /// All that belongs to the forward part has been added.
+    pub fn end_forward(&mut self) {
+        self.n_forward = self.out.n_nodes();
+    }
+
+    /// The new graph with these heads.
+    pub fn finish(mut self, heads: Vec<Entry>) -> Result<Rewritten> {
+        debug_assert_eq!(heads.len(), self.old.heads().len());
+        self.out.set_heads(heads);
+        let (graph, of_added) = self.out.build_in_order()?;
+        let new_ids = self.new_ids.into_iter().map(|id| id.and_then(|id| of_added[id.index()])).collect();
+        let n_forward_nodes = of_added[..self.n_forward].iter().flatten().count();
+        Ok(Rewritten { graph, new_ids, of_added, n_forward_nodes })
+    }
+}
+
+impl GradientGraph {
+    /// This gradient graph after a rewrite of its graph that kept the heads.
+    pub(super) fn after(&self, rewritten: Rewritten) -> Result<Self> {
+        let Rewritten { graph, new_ids, n_forward_nodes, .. } = rewritten;
+        let moved = |e: &Entry| match new_ids[e.node.index()] {
+            Some(node) => Ok(Entry { node, ..*e }),
+            None => Err(Error::invalid(
+                "rewrite of a gradient graph",
+                format!("`{}` dropped", self.graph.node(e.node).name),
+                "what gradients are wanted of kept",
+            )),
+        };
+        Ok(Self {
+            graph,
+            n_forward_nodes,
+            n_forward_heads: self.n_forward_heads,
+            wanted: self.wanted.iter().map(moved).collect::<Result<_>>()?,
+            head_grads: self.head_grads.iter().map(|v| v.and_then(|id| new_ids[id.index()])).collect(),
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Operators with gradients, on `f64` vectors of one length, and what each computes.
+
+use super::{SplitParams, SumParams};
+use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OpSet, OutputCount};
+use mxrs_types::Result;
+
+type Answers = Result<Vec<Option<GradValue>>>;
+
+fn elementwise(name: &'static str, inputs: &'static [&'static str], gradient: Gradient) -> OpDef {
+    let mut op = OpDef::new(name);
+    op.inputs = InputNames::Fixed(inputs);
+    op.gradient = gradient;
+    op
+}
+
+fn grad_add(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let g = s.out_grad(0)?;
+    Ok(vec![Some(g), Some(g)])
+}
+
+fn grad_add_n(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let g = s.out_grad(0)?;
+    Ok(vec![Some(g); s.n_inputs()])
+}
+
+fn grad_mul(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let g = s.out_grad(0)?;
+    let (a, b) = (s.input(0), s.input(1));
+    let da = if s.wants(0) { Some(s.call_one("Mul", &[g, b])?) } else { None };
+    let db = if s.wants(1) { Some(s.call_one("Mul", &[g, a])?) } else { None };
+    Ok(vec![da, db])
+}
+
+fn grad_sin(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let (g, x) = (s.out_grad(0)?, s.input(0));
+    let cos = s.call_one("Cos", &[x])?;
+    Ok(vec![Some(s.call_one("Mul", &[g, cos])?)])
+}
+
+fn grad_tanh(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let (g, y) = (s.out_grad(0)?, s.output(0));
+    Ok(vec![Some(s.call_one("_backward_Tanh", &[g, y])?)])
+}
+
+fn grad_fan(params: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let n = params.get::<SplitParams>().num_outputs as usize;
+    let grads = (0..n).map(|i| s.out_grad(i)).collect::<Result<Vec<_>>>()?;
+    Ok(vec![Some(s.call("_backward_Fan", Attrs::new(), &grads)?[0])])
+}
+
+fn grad_moving(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let (g, x) = (s.out_grad(0)?, s.input(0));
+    Ok(vec![Some(s.call_one("_backward_Moving", &[g, x])?), None])
+}
+
+fn grad_noise(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let (g, mask) = (s.out_grad(0)?, s.output(1));
+    Ok(vec![Some(s.call_one("Mul", &[g, mask])?)])
+}
+
+fn grad_copy(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    Ok(vec![Some(s.out_grad(0)?)])
+}
+
+fn grad_through(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let zeros = s.input(0);
+    Ok(vec![Some(s.call_one("zeros_like", &[zeros])?)])
+}
+
+/// Any number of inputs, counted by `num_args`.
+fn many(name: &'static str) -> OpDef {
+    let mut op = OpDef::new(name).params::<SumParams>();
+    op.inputs = InputNames::Variable {
+        prefix: "arg",
+        listed: "args",
+        key: "num_args",
+        count: |p| p.get::<SumParams>().num_args as usize,
+    };
+    op
+}
+
+/// All of them. `Sign` has the gradient zero, `Opaque` has none, `Blocked` answers zeros, `Fan` has several outputs,
+/// `Moving` rewrites its auxiliary state, `Noise` is random and has a hidden output.
+pub fn set() -> OpSet {
+    let mut fan = OpDef::new("Fan").params::<SplitParams>();
+    fan.n_outputs = OutputCount::ByParams(|p| p.get::<SplitParams>().num_outputs as usize);
+    fan.n_visible = fan.n_outputs;
+    fan.gradient = Gradient::By(grad_fan);
+    fan.companions = || vec![many("_backward_Fan")];
+    let mut tanh = elementwise("Tanh", &["data"], Gradient::By(grad_tanh));
+    tanh.companions = || vec![elementwise("_backward_Tanh", &["grad", "output"], Gradient::Undefined)];
+    let mut moving = elementwise("Moving", &["data", "state"], Gradient::By(grad_moving));
+    moving.n_aux = 1;
+    moving.rewrites = |_, is_train| if is_train { &[1] } else { &[] };
+    moving.companions = || vec![elementwise("_backward_Moving", &["grad", "data"], Gradient::Undefined)];
+    let mut noise = elementwise("Noise", &["data"], Gradient::By(grad_noise));
+    noise.n_outputs = OutputCount::Fixed(2);
+    noise.output_names = &["output", "mask"];
+    noise.is_random = |_, is_train| is_train;
+    let mut add_n = many("add_n");
+    add_n.gradient = Gradient::By(grad_add_n);
+    let mut ones = elementwise("ones_like", &["data"], Gradient::Zero);
+    ones.ignored_inputs = &[0];
+    let mut zeros = elementwise("zeros_like", &["data"], Gradient::Zero);
+    zeros.ignored_inputs = &[0];
+    OpSet::new([
+        elementwise("Add", &["lhs", "rhs"], Gradient::By(grad_add)),
+        elementwise("Mul", &["lhs", "rhs"], Gradient::By(grad_mul)),
+        elementwise("Sin", &["data"], Gradient::By(grad_sin)),
+        elementwise("Cos", &["data"], Gradient::Undefined),
+        elementwise("Sign", &["data"], Gradient::Zero),
+        elementwise("Opaque", &["data"], Gradient::Undefined),
+        elementwise("Blocked", &["data"], Gradient::By(grad_through)),
+        elementwise("_copy", &["data"], Gradient::By(grad_copy)),
+        elementwise("_CrossDeviceCopy", &["data"], Gradient::By(grad_copy)),
+        elementwise("_grad_add", &["lhs", "rhs"], Gradient::By(grad_add)),
+        add_n,
+        fan,
+        tanh,
+        moving,
+        noise,
+        ones,
+        zeros,
+    ])
+    .unwrap()
+}
+
+/// What a call computes from its inputs and, for random ones, a number.
+pub fn compute(op: &str, inputs: &[Vec<f64>], n_outputs: usize, random: f64) -> Vec<Vec<f64>> {
+    let map = |f: &dyn Fn(f64) -> f64| inputs[0].iter().map(|x| f(*x)).collect::<Vec<f64>>();
+    let zip = |f: &dyn Fn(f64, f64) -> f64| inputs[0].iter().zip(&inputs[1]).map(|(a, b)| f(*a, *b)).collect();
+    let sum = |weight: &dyn Fn(usize) -> f64| {
+        let at = |i: usize| inputs.iter().enumerate().fold(0.0, |s, (k, v)| s + weight(k) * v[i]);
+        (0..inputs[0].len()).map(at).collect::<Vec<f64>>()
+    };
+    let one = match op {
+        "Add" | "_grad_add" => zip(&|a, b| a + b),
+        "Mul" => zip(&|a, b| a * b),
+        "Sin" => map(&f64::sin),
+        "Cos" => map(&f64::cos),
+        "Tanh" => map(&f64::tanh),
+        "_backward_Tanh" => zip(&|g, y| g * (1.0 - y * y)),
+        "Sign" => map(&f64::signum),
+        "Opaque" | "Blocked" | "_copy" | "_CrossDeviceCopy" => inputs[0].clone(),
+        "Moving" => map(&|x| x * x),
+        "_backward_Moving" => zip(&|g, x| 2.0 * g * x),
+        "ones_like" => map(&|_| 1.0),
+        "zeros_like" => map(&|_| 0.0),
+        "add_n" => sum(&|_| 1.0),
+        "_backward_Fan" => sum(&|k| (k + 1) as f64),
+        "Fan" => return (0..n_outputs).map(|k| map(&|x| (k + 1) as f64 * x)).collect(),
+        "Noise" => return vec![map(&|x| x * random), map(&|_| random)],
+        _ => panic!("no test computes {op}"),
+    };
+    vec![one]
+}

@@ -1,0 +1,166 @@
+//! `BestFit` and what threads keep in front of it: exact hits, a bound on bytes, and nothing that is kept from others.
+
+use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT};
+use crate::streams::{Event, dynamic};
+use crate::{Bench, MIB};
+use mxrs_storage::Block;
+use std::sync::Barrier;
+use std::thread;
+
+/// Blocks of `size_bytes`, `size_bytes + 512` and so on: no two of one class.
+fn distinct(bench: &Bench, n: usize, size_bytes: usize) -> Vec<Block> {
+    (0..n).map(|n| bench.allocate(GPU, size_bytes + 512 * n)).collect()
+}
+
+/// Gives `blocks` up on another thread, and does `work` while that thread still keeps them.
+fn while_kept_elsewhere(blocks: Vec<Block>, work: impl FnOnce()) {
+    let (freed, done) = (Barrier::new(2), Barrier::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            drop(blocks);
+            freed.wait();
+            done.wait();
+        });
+        freed.wait();
+        // The other thread ends whatever happens here, so that a failure is one.
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        done.wait();
+        outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+/// S5 within a class: what this thread freed last comes first, although it could have been joined and cut elsewhere.
+#[test]
+fn s5_last_freed_is_first_reused() {
+    for backing in BACKINGS {
+        let bench = backing.bench(5, TOTAL);
+        let blocks: Vec<_> = (0..4).map(|_| bench.allocate(GPU, 40_000)).collect();
+        let addresses: Vec<_> = blocks.iter().map(|block| block.as_ptr().addr()).collect();
+        let before = bench.storage.stats(GPU);
+        blocks.into_iter().for_each(drop);
+        let again: Vec<_> = (0..4).map(|_| bench.allocate(GPU, 40_000)).collect();
+        let reused: Vec<_> = again.iter().rev().map(|block| block.as_ptr().addr()).collect();
+        assert_eq!(reused, addresses);
+        assert_eq!(bench.storage.stats(GPU).hits, before.hits + 4);
+    }
+}
+
+/// All threads together keep 2 MiB, or a 32nd of a larger pool, from being joined.
+#[test]
+fn what_threads_keep_is_bounded() {
+    const SIZE: usize = 256 << 10;
+    // On how many threads so many blocks each are freed, beside how much that is live; and the bound that follows. Each of
+    // several threads frees as much as the bound allows all of them.
+    for (n_threads, n_blocks, pin_mib, bound) in
+        [(1, 40, 0, 2 * MIB), (3, 7, 0, 2 * MIB), (1, 100, 256, 9 * MIB), (3, 33, 256, 9 * MIB)]
+    {
+        let bench = Backing::Ranges.bench(0, 1024 * MIB);
+        let pin = (pin_mib > 0).then(|| bench.allocate(GPU, pin_mib << 20));
+        let (freed, seen) = (Barrier::new(n_threads + 1), Barrier::new(n_threads + 1));
+        let mut shares: Vec<_> = (0..n_threads).map(|_| distinct(&bench, n_blocks, SIZE)).collect();
+        let pieces = thread::scope(|scope| {
+            for share in shares.drain(..) {
+                scope.spawn(|| {
+                    drop(share);
+                    freed.wait();
+                    seen.wait();
+                });
+            }
+            freed.wait();
+            let stats = bench.storage.stats(GPU);
+            seen.wait();
+            stats.cached_blocks
+        });
+        // What is kept, and as many joined pieces between.
+        let most = 2 * (bound / SIZE as u64) + 1;
+        assert!(pieces > 1 && pieces <= most, "{n_threads} threads, {pin_mib} MiB: {pieces} pieces, at most {most}");
+        drop(pin);
+    }
+}
+
+/// S9, S6: a short block that is in use goes past the thread, so that a flush finds it and waits for it.
+#[test]
+fn s9_a_block_in_use_is_not_kept_by_its_thread() {
+    for backing in BACKINGS {
+        let bench = backing.bench(5, TOTAL);
+        let event = Event::new(1);
+        bench.allocate(GPU, 4096).free_after([dynamic(&event)]);
+        bench.storage.release_all(GPU);
+        assert_eq!((event.host_waits(), bench.storage.stats(GPU).reserved), (1, 0), "{backing:?}");
+        // One that is finished by the time it is freed is kept like any other.
+        let block = bench.allocate(GPU, 4096);
+        let address = block.as_ptr().addr();
+        event.finish();
+        block.free_after([dynamic(&event)]);
+        drop(bench.allocate(GPU, 100));
+        assert_eq!(bench.allocate(GPU, 4096).as_ptr().addr(), address);
+        assert_eq!(event.host_waits(), 1);
+    }
+}
+
+/// S3: the peak is exact on one thread, whichever way a block is freed.
+#[test]
+fn s3_the_peak_is_exact_where_a_block_in_use_is_freed() {
+    for backing in BACKINGS {
+        let bench = backing.bench(5, TOTAL);
+        drop(bench.allocate(GPU, 4096));
+        let in_use = bench.allocate(GPU, 1 << 20);
+        let hit = bench.allocate(GPU, 4096);
+        in_use.free_after([dynamic(&Event::new(1))]);
+        drop(hit);
+        assert_eq!(bench.storage.stats(GPU).peak_live_requested, MIB + 4096, "{backing:?}");
+    }
+}
+
+/// S8: what another thread keeps is joined, and serves, before the pool grows.
+#[test]
+fn s8_what_others_keep_is_joined_before_growth() {
+    for backing in BACKINGS {
+        let bench = backing.bench(5, TOTAL);
+        let blocks = distinct(&bench, 4, 200 << 10);
+        let n_requests = bench.memory(GPU).n_requests();
+        while_kept_elsewhere(blocks, || {
+            drop(bench.allocate(GPU, 1 << 20));
+            assert_eq!(bench.memory(GPU).n_requests(), n_requests, "{backing:?}");
+        });
+    }
+}
+
+/// S6, S3: a flush reaches what every thread keeps, and the figures count it as cached.
+#[test]
+fn s6_release_all_reaches_what_others_keep() {
+    for backing in BACKINGS {
+        let bench = backing.bench(5, TOTAL);
+        let blocks = distinct(&bench, 4, 200 << 10);
+        let sum: u64 = blocks.iter().map(|block| block.block_bytes() as u64).sum();
+        let (own, kept) = (bench.allocate(GPU, 1000), bench.storage.stats(GPU).cached_bytes);
+        while_kept_elsewhere(blocks, || {
+            let stats = bench.storage.stats(GPU);
+            assert_eq!((stats.live_blocks, stats.cached_bytes), (1, kept + sum));
+            drop(own);
+            assert_eq!(bench.storage.release_all(GPU), stats.reserved);
+            assert_eq!((bench.storage.stats(GPU).reserved, bench.memory(GPU).counters().used_bytes), (0, 0));
+        });
+    }
+}
+
+/// S7: a block that is freed directly leaves with the free memory around it that a thread keeps.
+#[test]
+fn s7_a_direct_free_takes_along_what_others_keep() {
+    let bench = Backing::Ranges.bench(5, TOTAL);
+    let (low, high) = (bench.allocate(GPU, UNIT / 2), bench.allocate(GPU, UNIT / 2));
+    assert_eq!(bench.storage.stats(GPU).reserved, UNIT as u64);
+    while_kept_elsewhere(vec![low], || {
+        high.free_directly();
+        assert_eq!(bench.storage.stats(GPU).reserved, 0);
+    });
+}
+
+/// Rule 9: a thread that ends leaves nothing behind that could not be joined.
+#[test]
+fn rule_9_a_thread_that_ends_joins_what_it_kept() {
+    let bench = Backing::Ranges.bench(5, TOTAL);
+    let blocks = distinct(&bench, 8, 100 << 10);
+    thread::scope(|scope| _ = scope.spawn(|| drop(blocks)).join());
+    assert_eq!(bench.storage.stats(GPU).cached_blocks, 1);
+}

@@ -1,0 +1,136 @@
+//! One training step from a checkpoint gives the output, the gradients and the auxiliary states that MXNet 1.9.1 gave.
+
+use mxrs::env::MapSource;
+use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests};
+use mxrs::format::{ArrayFile, Options, Tensor};
+use mxrs::types::Shape;
+use mxrs::{Model, Runtime};
+use mxrs_tests::{digits, fixture};
+use std::collections::BTreeMap;
+
+/// What MXNet wrote down: name to shape and numbers.
+fn recorded(model: &str) -> BTreeMap<String, (Shape, Vec<f32>)> {
+    let file = ArrayFile::open(fixture(&format!("{model}-step.params")), &Options::default()).unwrap().value;
+    let named = file.arrays.into_named().unwrap();
+    let numbers =
+        |tensor: &Tensor| (tensor.as_dense().unwrap().shape().clone(), tensor.as_slice::<f32>().unwrap().to_vec());
+    named.iter().map(|(name, tensor)| (name.clone(), numbers(tensor))).collect()
+}
+
+fn bind(runtime: &Runtime, model: &str, options: &BindOptions) -> Executor {
+    let model = Model::load(runtime, digits(model), 10).unwrap();
+    let inputs = [("data", Shape::from([32, 1, 28, 28])), ("softmax_label", Shape::from([32]))];
+    Executor::bind(model.graph(), runtime.arrays(), &inputs, model.params(), options).unwrap()
+}
+
+/// Largest difference, relative to the largest recorded number of the array.
+fn relative(got: &[f32], want: &[f32]) -> f64 {
+    assert_eq!(got.len(), want.len());
+    let largest = want.iter().fold(0f64, |m, w| m.max(f64::from(w.abs()))).max(1e-8);
+    got.iter().zip(want).fold(0f64, |m, (g, w)| m.max(f64::from((g - w).abs()))) / largest
+}
+
+fn absolute(got: &[f32], want: &[f32]) -> f64 {
+    assert_eq!(got.len(), want.len());
+    got.iter().zip(want).fold(0f64, |m, (g, w)| m.max(f64::from((g - w).abs())))
+}
+
+fn step(runtime: &Runtime, model: &str, change: impl FnOnce(&mut BindOptions)) {
+    let recorded = recorded(model);
+    let mut options = runtime.bind_options();
+    options.gradients = Some(GradRequests::all(GradReq::Write).with("data", GradReq::Null));
+    change(&mut options);
+    let executor = bind(runtime, model, &options);
+    executor.argument("data").unwrap().copy_from(&recorded["data"].1).unwrap();
+    executor.argument("softmax_label").unwrap().copy_from(&recorded["softmax_label"].1).unwrap();
+    executor.forward_train().unwrap();
+    executor.backward(&[]).unwrap();
+    let output = executor.outputs()[0].to_vec::<f32>().unwrap();
+    assert!(absolute(&output, &recorded["out:softmax"].1) <= 1e-5, "{model}: output");
+    let mut n_gradients = 0;
+    for (name, (shape, want)) in &recorded {
+        if let Some(name) = name.strip_prefix("grad:").filter(|name| *name != "data") {
+            let gradient = executor.gradient(name).unwrap();
+            assert_eq!(gradient.shape(), shape, "{model}: gradient of {name}");
+            let off = relative(&gradient.to_vec().unwrap(), want);
+            assert!(off <= 1e-4, "{model}: gradient of {name} is off by {off:e}");
+            n_gradients += 1;
+        }
+        if let Some(name) = name.strip_prefix("aux_after:") {
+            let off = absolute(&executor.argument(name).unwrap().to_vec().unwrap(), want);
+            assert!(off <= 1e-5, "{model}: {name} after the step is off by {off:e}");
+        }
+    }
+    assert!(n_gradients >= 8, "{model}: {n_gradients} gradients");
+}
+
+#[test]
+fn with_every_backend_of_this_build() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    step(&runtime, "lenet", |_| {});
+    step(&runtime, "resnet8", |_| {});
+}
+
+#[test]
+fn with_the_reference_kernels() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).only_backend("reference").build().unwrap();
+    step(&runtime, "lenet", |_| {});
+    step(&runtime, "resnet8", |_| {});
+}
+
+#[test]
+fn on_every_engine_and_with_each_planner_switch() {
+    for kind in ["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice", "ThreadedEnginePerDeviceAsync"] {
+        let runtime = Runtime::builder().env(&MapSource::new([("MXNET_ENGINE_TYPE", kind)])).build().unwrap();
+        step(&runtime, "resnet8", |_| {});
+    }
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    step(&runtime, "resnet8", |o| o.plan.enable_inplace = false);
+    step(&runtime, "resnet8", |o| o.plan.match_range = Some(16));
+    step(&runtime, "resnet8", |o| o.plan.match_range = Some(0));
+    step(&runtime, "resnet8", |o| o.plan.num_colours = 4);
+    step(&runtime, "resnet8", |o| (o.bulk_train_forward, o.bulk_train_backward) = (1, 1));
+    step(&runtime, "resnet8", |o| o.grad_sum_cap = 2);
+}
+
+#[test]
+fn b4_a_request_to_add_adds_and_null_makes_no_array() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let recorded = recorded("lenet");
+    let mut options = runtime.bind_options();
+    let requests = GradRequests::all(GradReq::Add).with("data", GradReq::Null).with("softmax_label", GradReq::Null);
+    options.gradients = Some(requests);
+    let executor = bind(&runtime, "lenet", &options);
+    executor.argument("data").unwrap().copy_from(&recorded["data"].1).unwrap();
+    executor.argument("softmax_label").unwrap().copy_from(&recorded["softmax_label"].1).unwrap();
+    for _ in 0..3 {
+        executor.forward_train().unwrap();
+        executor.backward(&[]).unwrap();
+    }
+    assert!(executor.gradient("data").is_err());
+    for gradient in executor.gradients() {
+        let want: Vec<f32> = recorded[&format!("grad:{}", gradient.name)].1.iter().map(|g| 3.0 * g).collect();
+        let off = relative(&gradient.array.to_vec().unwrap(), &want);
+        assert!(off <= 1e-4, "{}: {off:e}", gradient.name);
+    }
+}
+
+#[test]
+fn backward_without_a_training_run_is_refused() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let mut options = runtime.bind_options();
+    options.gradients = Some(GradRequests::all(GradReq::Write));
+    let executor = bind(&runtime, "lenet", &options);
+    let message = executor.backward(&[]).unwrap_err().to_string();
+    assert!(message.contains("forward_train"), "{message}");
+    executor.forward_train().unwrap();
+    executor.backward(&[]).unwrap();
+    assert!(executor.backward(&[]).is_err(), "a second backward of one run");
+    executor.forward_train().unwrap();
+    executor.forward().unwrap();
+    assert!(executor.backward(&[]).is_err(), "the outputs were overwritten");
+    let without = bind(&runtime, "lenet", &runtime.bind_options());
+    without.forward_train().unwrap();
+    let message = without.backward(&[]).unwrap_err().to_string();
+    assert!(message.contains("gradients"), "{message}");
+}
