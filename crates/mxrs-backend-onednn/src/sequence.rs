@@ -5,6 +5,9 @@ use crate::primitive::PrimitiveKernel;
 use mxrs_op::{Kernel, KernelArgs};
 use mxrs_types::Result;
 
+/// Code of ours as a step.
+type Code = dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync;
+
 /// One step.
 pub enum Step {
     /// A primitive.
@@ -12,7 +15,7 @@ pub enum Step {
     /// A primitive whose outputs no other step touches: it does not run when nobody wants them.
     Part(PrimitiveKernel),
     /// Code of ours, over few elements. It meets the requests of the outputs it writes that are not in the kernel's list.
-    Code(Box<dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync>),
+    Code(Box<Code>),
 }
 
 /// A kernel of several steps.
