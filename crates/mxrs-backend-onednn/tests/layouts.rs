@@ -139,7 +139,8 @@ fn tensors_as_convolutions_leave_them() {
     assert!(n_ops(&|maker, _| *maker == Maker::Forward) > 10, "{met:?}");
     assert!(n_ops(&|maker, _| *maker == Maker::Backward) > 10, "{met:?}");
     // On processors with narrow registers no layout is padded.
-    if std::env::consts::ARCH == "x86_64" && std::arch::is_x86_feature_detected!("avx512f") {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") {
         assert!(n_ops(&|_, padded| padded) > 10, "{met:?}");
     }
 }
