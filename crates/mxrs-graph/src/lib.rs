@@ -40,7 +40,7 @@ pub use ids::{Entry, EntryId, NodeId};
 pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 pub use node::Node;
 pub use passes::{
-    GradientGraph, GradientRequest, HeadGrads, Inferred, Unreachable, constant_nodes, eliminate_common, gradient,
-    infer_dtypes, infer_shapes, place,
+    Bulk, GradientGraph, GradientRequest, HeadGrads, Inferred, Segment, SegmentLimits, Unreachable, constant_nodes,
+    eliminate_common, gradient, infer_dtypes, infer_shapes, place, segments,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

@@ -9,6 +9,7 @@ mod infer_shape;
 mod names;
 mod place;
 mod rewrite;
+mod segments;
 
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
@@ -18,6 +19,7 @@ pub use infer_dtype::infer_dtypes;
 pub use infer_shape::infer_shapes;
 
 pub use place::place;
+pub use segments::{Bulk, Segment, SegmentLimits, segments};
 
 #[cfg(test)]
 mod interpreter;
