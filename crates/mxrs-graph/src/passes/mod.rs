@@ -8,6 +8,7 @@ mod infer_dtype;
 mod infer_shape;
 mod names;
 mod place;
+mod remat;
 mod rewrite;
 mod segments;
 
@@ -19,6 +20,7 @@ pub use infer_dtype::infer_dtypes;
 pub use infer_shape::infer_shapes;
 
 pub use place::place;
+pub use remat::{Mirroring, chain_checkpoints, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget};
 pub use segments::{Bulk, Segment, SegmentLimits, segments};
 
 #[cfg(test)]
