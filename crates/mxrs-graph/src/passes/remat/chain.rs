@@ -3,7 +3,7 @@
 //! The forward part is cut where one call alone connects what is before with what is after. With a set of such calls
 //! stored, the memory is their bytes, plus those of the largest segment between two of them, which is computed again for
 //! its backward part. For each bound on the segments, a pass over the chain finds the fewest bytes to store; the best
-//! bound wins. Exact for chains of up to about 90 stages, where all bounds are tried; longer ones try 4096 of them.
+//! bound wins. Exact for chains of up to 89 stages, where all bounds are tried; longer ones try evenly spaced ones.
 
 use super::cuts::Line;
 use crate::{GradientGraph, NodeId};
@@ -11,6 +11,9 @@ use std::collections::VecDeque;
 
 /// Most bounds tried.
 const MAX_BOUNDS: usize = 4096;
+
+/// Most steps of all passes together, as long as the fewest bounds allow: a bound takes as many as there are stages.
+const MAX_STEPS: usize = 1 << 22;
 
 /// The forward calls to store, per forward node, for the least sum of stored bytes and largest segment; the last segment
 /// is stored too. `bytes` are those of a call's outputs.
@@ -87,22 +90,20 @@ impl Stages {
         least[n].map(|stored| (stored, chosen))
     }
 
-    /// Bounds worth trying, ascending.
+    /// Bounds worth trying, ascending: all sums between two stages, or evenly spaced ones where those are too many.
     pub fn bounds(&self) -> Vec<usize> {
         let n = self.positions.len();
-        let starts = || std::iter::once(None).chain((0..n).map(Some));
-        let step = (n * n / 2).div_ceil(4 * MAX_BOUNDS).max(1);
-        let mut bounds: Vec<usize> = starts()
-            .flat_map(|from| (from.map_or(0, |f| f + 1)..=n).map(move |to| (from, to)))
-            .step_by(step)
-            .map(|(from, to)| self.between(from, to))
-            .collect();
-        bounds.push(self.between(None, n));
+        let total = self.between(None, n);
+        let most = (MAX_STEPS / (n + 1)).clamp(MAX_BOUNDS / 64, MAX_BOUNDS);
+        let mut bounds: Vec<usize> = if (n + 1) * (n + 2) / 2 <= most {
+            let starts = std::iter::once(None).chain((0..n).map(Some));
+            starts.flat_map(|from| (from.map_or(0, |f| f + 1)..=n).map(move |to| self.between(from, to))).collect()
+        } else {
+            (1..=most).map(|k| (total as u128 * k as u128).div_ceil(most as u128) as usize).collect()
+        };
         bounds.sort_unstable();
         bounds.dedup();
-        let stride = bounds.len().div_ceil(MAX_BOUNDS).max(1);
-        // The last one, which always works, stays.
-        bounds.into_iter().rev().step_by(stride).collect::<Vec<_>>().into_iter().rev().collect()
+        bounds
     }
 
     /// Stages to store for the least memory; the fewest of equal ones.
