@@ -3,7 +3,8 @@
 //!
 //! A [`Symbol`] is what a user composes; a [`Graph`] is the verified, immutable form that everything else reads. Passes
 //! are functions over `&Graph`. The memory planner works on a neutral list of steps, so that an executor may insert
-//! steps of its own. This crate knows no concrete operator, no file format, no kernel and no environment variable.
+//! steps of its own. This crate knows no file format, no kernel, no environment variable and no concrete operator, save
+//! the names of those it inserts itself: sums, ones, zeros and copies.
 //!
 //! ```
 //! use mxrs_graph::{NameManager, Symbol, SymbolCall, infer_shapes};
