@@ -139,6 +139,7 @@ impl Lowering<'_> {
         let call =
             OpCall { op, params, inputs: &input_descs, outputs: &output_descs, is_constant: &is_constant, is_train };
         let choice = choose(&self.options.backends, &call)?;
+        let multiply_adds = (op.multiply_adds)(&call);
         let planned = choice.planned;
         let ignored: Vec<usize> = op.unread_inputs(is_train).collect();
         let mut wanted = Vec::with_capacity(inputs.len());
@@ -179,6 +180,7 @@ impl Lowering<'_> {
             inplace,
             ignored_inputs: ignored,
             scratch_bytes: planned.scratch_bytes,
+            multiply_adds,
             refusals: choice.refusals,
         });
         Ok(())
@@ -243,6 +245,7 @@ impl Lowering<'_> {
             inplace: Vec::new(),
             ignored_inputs: Vec::new(),
             scratch_bytes: 0,
+            multiply_adds: 0,
             refusals: Vec::new(),
         });
         Ok(())
@@ -294,6 +297,7 @@ impl Lowering<'_> {
             inplace: Vec::new(),
             ignored_inputs: Vec::new(),
             scratch_bytes: 0,
+            multiply_adds: 0,
             refusals: Vec::new(),
         })
     }

@@ -68,8 +68,11 @@ impl Planned {
     }
 }
 
-/// What the planner is told of a program.
-fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
+/// What the planner is told of a program, and what it answers.
+///
+/// # Errors
+/// As [`Planned::new`].
+pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
     let entries: Vec<PlanEntry> = program
         .values
         .iter()
