@@ -17,7 +17,8 @@
 //!
 //! Read next: `kernels/convolution.rs`, the model for all others.
 #![allow(unsafe_code)]
-// Foreign calls: `objects.rs` owns what oneDNN creates, `primitive.rs` executes; the rest is safe code over them.
+// Foreign calls: `objects.rs` owns what oneDNN creates, `primitive.rs` executes. Raw tensor memory: loops over elements in
+// `kernels/` and parts of scratch memory; the rest is safe code over them.
 
 mod accumulate;
 mod backend;

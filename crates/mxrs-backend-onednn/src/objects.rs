@@ -114,6 +114,14 @@ impl MemDesc {
             .map(Self)
     }
 
+    /// A part of the same memory: `sizes` from `offsets` on. Blocks cannot be cut.
+    pub fn part(&self, sizes: &[i64], offsets: &[i64]) -> Result<Self> {
+        debug_assert_eq!(sizes.len(), offsets.len());
+        // SAFETY: the descriptor is alive; both arrays have one item per axis.
+        created(|out| unsafe { result::memory_desc_create_submemory(out, self.0, sizes.as_ptr(), offsets.as_ptr()) })
+            .map(Self)
+    }
+
     /// A copy of a descriptor owned elsewhere.
     pub fn copy_of(other: sys::const_dnnl_memory_desc_t) -> Result<Self> {
         // SAFETY: callers pass descriptors that are alive.

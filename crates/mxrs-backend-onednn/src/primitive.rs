@@ -7,7 +7,7 @@ use crate::scratch::ScratchPlan;
 use mxrs_onednn_sys::result::{self, created};
 use mxrs_onednn_sys::sys;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
-use mxrs_types::Result;
+use mxrs_types::{Result, WriteReq};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -95,6 +95,11 @@ impl PrimitiveKernel {
     /// Outputs it writes.
     pub fn written(&self) -> &[Written] {
         &self.written
+    }
+
+    /// Whether a run of the call wants any of the outputs it writes.
+    pub fn is_wanted(&self, args: &KernelArgs<'_>) -> bool {
+        self.written.iter().any(|w| args.reqs.get(w.output) != Some(&WriteReq::Null))
     }
 
     fn new_set(&self) -> Result<ArgumentSet> {

@@ -5,12 +5,17 @@ use crate::primitive::PrimitiveKernel;
 use mxrs_op::{Kernel, KernelArgs};
 use mxrs_types::Result;
 
+/// Code of ours as a step.
+type Code = dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync;
+
 /// One step.
 pub enum Step {
     /// A primitive.
     Primitive(PrimitiveKernel),
+    /// A primitive whose outputs no other step touches: it does not run when nobody wants them.
+    Part(PrimitiveKernel),
     /// Code of ours, over few elements. It meets the requests of the outputs it writes that are not in the kernel's list.
-    Code(Box<dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync>),
+    Code(Box<Code>),
 }
 
 /// A kernel of several steps.
@@ -21,15 +26,20 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Steps in order. `written` lists outputs that steps overwrite, whatever the request; those of primitives are added.
+    /// Steps in order. `written` lists outputs that code overwrites, whatever the request; those of primitives are added.
     pub fn new(steps: Vec<Step>, mut written: Vec<Written>) -> Self {
         let mut names = Vec::new();
         for step in &steps {
-            if let Step::Primitive(primitive) = step {
-                written.extend(primitive.written().iter().copied());
-                names.push(primitive.name());
+            match step {
+                Step::Primitive(primitive) => {
+                    written.extend(primitive.written().iter().copied());
+                    names.push(primitive.name());
+                }
+                Step::Part(primitive) => names.push(primitive.name()),
+                Step::Code(_) => {}
             }
         }
+        names.dedup();
         let name = names.join("+");
         Self { steps, written, name }
     }
@@ -44,6 +54,8 @@ impl Kernel for Sequence {
         accumulate::run(args, &self.written, |args| {
             self.steps.iter().try_for_each(|step| match step {
                 Step::Primitive(primitive) => primitive.execute(args),
+                Step::Part(primitive) if !primitive.is_wanted(args) => Ok(()),
+                Step::Part(primitive) => primitive.run(args),
                 Step::Code(code) => code(args),
             })
         })

@@ -1,4 +1,5 @@
-//! Every sample of every operator that oneDNN takes, against the reference kernels, on one thread and on two.
+//! Every sample of every operator that oneDNN takes, gradients included, against the reference kernels, on one thread and
+//! on two.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Backend, ReferenceBackend};
@@ -35,6 +36,14 @@ fn agrees_with_the_reference_on_every_sample() {
 fn takes_the_operators_of_the_six_networks() {
     let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None }).expect("oneDNN is built in");
     let names = [
+        "_backward_Activation",
+        "_backward_BatchNorm",
+        "_backward_Concat",
+        "_backward_LRN",
+        "_backward_Pooling",
+        "_backward_Pooling_average",
+        "_grad_add",
+        "add_n",
         "_backward_Convolution_data",
         "_backward_Convolution_weight",
         "_backward_Convolution_bias",

@@ -35,7 +35,8 @@ fn layout_of(maker: Maker, backend: &OneDnn, ops: &OpSet, desc: &TensorDesc) -> 
         ("num_filter", n_filters.to_string().as_str()),
         ("no_bias", "True"),
     ]);
-    let dense = |channels: &[usize], space: &[usize]| TensorDesc::dense([channels, space].concat().as_slice(), desc.dtype);
+    let dense =
+        |channels: &[usize], space: &[usize]| TensorDesc::dense([channels, space].concat().as_slice(), desc.dtype);
     let other = dense(&[desc.shape[0], OTHER_CHANNELS], &desc.shape[2..]);
     let window = vec![3; n_spatial];
     let this = desc.with_layout(Layout::RowMajor);
@@ -138,7 +139,8 @@ fn tensors_as_convolutions_leave_them() {
     assert!(n_ops(&|maker, _| *maker == Maker::Forward) > 10, "{met:?}");
     assert!(n_ops(&|maker, _| *maker == Maker::Backward) > 10, "{met:?}");
     // On processors with narrow registers no layout is padded.
-    if std::env::consts::ARCH == "x86_64" && std::arch::is_x86_feature_detected!("avx512f") {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") {
         assert!(n_ops(&|_, padded| padded) > 10, "{met:?}");
     }
 }

@@ -273,7 +273,7 @@ impl GraphBuilder {
         let mut nodes = Vec::with_capacity(order.len());
         for old in order {
             let Some(mut node) = old_nodes[old.index()].take() else { continue };
-            node.inputs = node.inputs.iter().map(moved).collect();
+            node.inputs.iter_mut().for_each(|e| *e = moved(e));
             node.control_deps.iter_mut().for_each(|d| *d = id(*d));
             node.backward_of = node.backward_of.and_then(|f| new_ids[f.index()]);
             node.clone_of = node.clone_of.and_then(|o| new_ids[o.index()]);

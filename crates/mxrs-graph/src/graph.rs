@@ -3,7 +3,8 @@
 //! What holds of every `Graph` (the numbers are quoted by tests):
 //! - G1 no cycle, control dependencies included;
 //! - G2 a node's inputs and control dependencies have smaller ids; ids are the post-order of a depth-first walk from
-//!   the heads (inputs in order, then control dependencies), so nothing unreachable is in it;
+//!   the heads (inputs in order, then control dependencies), so nothing unreachable is in it; graphs that a pass has made
+//!   may be in another order of execution, which the pass chose;
 //! - G3 the ids of a graph do not change when heads are appended;
 //! - G4 names of variables are unique;
 //! - every entry points at an existing output, every call has the inputs its parameters ask for, and auxiliary inputs

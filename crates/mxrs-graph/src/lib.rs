@@ -1,8 +1,10 @@
-//! The symbol graph: composing it, checking it, inferring shapes and types over it, and planning its memory.
+//! The symbol graph: composing it, checking it, inferring shapes and types over it, differentiating and rewriting it,
+//! and planning its memory.
 //!
 //! A [`Symbol`] is what a user composes; a [`Graph`] is the verified, immutable form that everything else reads. Passes
 //! are functions over `&Graph`. The memory planner works on a neutral list of steps, so that an executor may insert
-//! steps of its own. This crate knows no concrete operator, no file format, no kernel and no environment variable.
+//! steps of its own. This crate knows no file format, no kernel, no environment variable and no concrete operator, save
+//! the names of those it inserts itself: sums, ones, zeros and copies.
 //!
 //! ```
 //! use mxrs_graph::{NameManager, Symbol, SymbolCall, infer_shapes};
@@ -22,7 +24,28 @@
 //! assert_eq!(shapes[graph.entry_id(graph.heads()[0]).index()], Shape::from([2, 3]));
 //! ```
 //!
-//! Read next: `graph.rs` for the data, `memory/mod.rs` for the planner's rules.
+//! Gradients are a graph too: [`gradient()`] joins a graph with the calls that compute them, as the operators declare.
+//!
+//! ```
+//! use mxrs_graph::{GradientRequest, NameManager, Symbol, SymbolCall, gradient};
+//! use mxrs_op::{Gradient, InputNames, OpDef, OpSet};
+//!
+//! let mut mul = OpDef::new("mul");
+//! mul.inputs = InputNames::Fixed(&["lhs", "rhs"]);
+//! mul.gradient = Gradient::By(|_, call| {
+//!     let (a, b, grad) = (call.input(0), call.input(1), call.out_grad(0)?);
+//!     Ok(vec![Some(call.call_one("mul", &[grad, b])?), Some(call.call_one("mul", &[grad, a])?)])
+//! });
+//! let ops = OpSet::new([mul, OpDef::new("ones_like")]).unwrap();
+//! let (a, b) = (Symbol::variable("a"), Symbol::variable("b"));
+//! let call = SymbolCall::new(ops.get("mul").unwrap()).name("y").input(&a).input(&b);
+//! let graph = call.build(&mut NameManager::new()).unwrap().graph().unwrap();
+//! let joined = gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["a"]).unwrap()).unwrap();
+//! assert_eq!(joined.graph.output_names(), ["y_output", "y_backward_output"]);
+//! assert_eq!(joined.n_forward_nodes, graph.n_nodes());
+//! ```
+//!
+//! Read next: `graph.rs` for the data, `passes/mod.rs` for the passes, `memory/mod.rs` for the planner's rules.
 
 mod builder;
 mod graph;
@@ -40,7 +63,8 @@ pub use ids::{Entry, EntryId, NodeId};
 pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 pub use node::Node;
 pub use passes::{
-    GradientGraph, GradientRequest, HeadGrads, Inferred, Unreachable, constant_nodes, eliminate_common, gradient,
-    infer_dtypes, infer_shapes, place,
+    Bulk, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring, Segment, SegmentLimits, Unreachable,
+    chain_checkpoints, constant_nodes, eliminate_common, gradient, infer_dtypes, infer_shapes, mirror, place,
+    recompute, recompute_if_smaller, segments, sqrt_segments, within_budget,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

@@ -14,11 +14,6 @@ pub fn pass_to_all(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     Ok(vec![Some(head); scope.n_inputs()])
 }
 
-/// Calls an operator without parameters.
-pub fn call(scope: &mut dyn GradientScope, op: &str, inputs: &[GradValue]) -> Result<GradValue> {
-    scope.call_one(op, inputs)
-}
-
 /// Calls an operator of a tensor and a scalar.
 pub fn call_scalar(scope: &mut dyn GradientScope, op: &str, data: GradValue, scalar: f64) -> Result<GradValue> {
     Ok(scope.call(op, Attrs::from([("scalar", scalar.to_string())]), &[data])?[0])

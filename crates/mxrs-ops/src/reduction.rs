@@ -4,10 +4,10 @@
 //! axis.
 
 use crate::dtypes::NUMBERS;
+use crate::gradients;
 use crate::inference::{learn, learn_dim, resolve_axis, unify_dtypes};
-use crate::{gradients, numeric};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, Sample, op_params};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, ReferenceFn, Sample, op_params};
 use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
@@ -54,21 +54,13 @@ pub fn define_backward(name: &'static str, summary: &'static str, reference: Ref
     }
 }
 
-/// Gives every element of each group `f(gradient of the result, size of the group)`.
-pub fn spread(
-    params: &OpParams,
-    inputs: &[RefInput<'_>],
-    outputs: &mut [RefOutput<'_>],
-    f: impl Fn(f64, usize) -> f64,
-) -> Result<()> {
-    let shape = outputs[0].desc.shape.clone();
-    let groups = groups(&shape, &params.get::<ReduceParams>().reduced(shape.ndim())?);
-    let mut values = vec![0.0; shape.n_elements()];
-    for (group, g) in groups.iter().zip(numeric::read(&inputs[0])) {
-        group.iter().for_each(|i| values[*i] = f(g, group.len()));
+/// For each element of data, in order, the flat position of the result it is reduced to.
+pub fn results(params: &OpParams, shape: &Shape) -> Result<Vec<usize>> {
+    let mut results = vec![0; shape.n_elements()];
+    for (result, group) in groups(shape, &params.get::<ReduceParams>().reduced(shape.ndim())?).iter().enumerate() {
+        group.iter().for_each(|i| results[*i] = result);
     }
-    numeric::write(&mut outputs[0], &values);
-    Ok(())
+    Ok(results)
 }
 
 impl ReduceParams {

@@ -15,6 +15,7 @@ use crate::atomic::{AtomicBool, Ordering};
 use crate::rank::Rank;
 use crate::ranked::Held;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 #[cfg(loom)]
@@ -43,9 +44,19 @@ unsafe impl<T: Send> Sync for BriefLock<T> {}
 // SAFETY: the lock owns its value and nothing in it is tied to a thread.
 unsafe impl<T: Send> Send for BriefLock<T> {}
 
-/// Holds an [`BriefLock`] until dropped.
+/// Holds a [`BriefLock`] until dropped, on the thread that took it.
+///
+/// A reference to the guard is a reference to the value, so threads may not share it:
+///
+/// ```compile_fail,E0277
+/// let lock = mxrs_sync::BriefLock::new(mxrs_sync::Rank::Leaf, 0, std::cell::Cell::new(1));
+/// let guard = lock.lock();
+/// std::thread::scope(|scope| scope.spawn(|| guard.set(2)).join().unwrap());
+/// ```
 pub struct BriefGuard<'a, T> {
     lock: &'a BriefLock<T>,
+    /// Neither Send nor Sync.
+    _on_this_thread: PhantomData<*mut T>,
     #[cfg(loom)]
     value: Option<loom::cell::MutPtr<T>>,
     _place: Held,
@@ -76,6 +87,7 @@ impl<T> BriefLock<T> {
         }
         BriefGuard {
             lock: self,
+            _on_this_thread: PhantomData,
             #[cfg(loom)]
             value: Some(self.value.get_mut()),
             _place: place,

@@ -30,6 +30,7 @@ pub fn engine(settings: &Settings) -> Result<EngineConfig> {
             GpuSyncWord::Event => GpuSync::Event,
             _ => GpuSync::Host,
         },
+        gpu_workers_share_loops: settings.is_set("OMP_NUM_THREADS"),
         child_workers: settings.threads.mp_workers,
         sticky_errors: settings.engine.sticky_errors,
         backtrace: settings.engine.backtrace,

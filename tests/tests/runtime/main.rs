@@ -3,3 +3,4 @@
 mod digits;
 mod generated;
 mod side_by_side;
+mod training_step;

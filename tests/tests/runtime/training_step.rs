@@ -1,16 +1,23 @@
 //! One training step from a checkpoint gives the output, the gradients and the auxiliary states that MXNet 1.9.1 gave.
+//!
+//! A trained network's gradient is a small difference of nearly equal numbers, so MXNet's float32 gradients are themselves up
+//! to 3e-3 of an array's largest element away from MXNet's float64 ones (`tests/mxnet/make_exact_step.py`). Ours are held to
+//! the float64 ones: to 1e-6 when run in float64, to 1e-4 and three times MXNet's own distance when run in float32.
 
 use mxrs::env::MapSource;
 use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests};
 use mxrs::format::{ArrayFile, Options, Tensor};
-use mxrs::types::Shape;
+use mxrs::ndarray::NdArray;
+use mxrs::types::{DType, Shape};
 use mxrs::{Model, Runtime};
 use mxrs_tests::{digits, fixture};
 use std::collections::BTreeMap;
 
+type Recorded = BTreeMap<String, (Shape, Vec<f32>)>;
+
 /// What MXNet wrote down: name to shape and numbers.
-fn recorded(model: &str) -> BTreeMap<String, (Shape, Vec<f32>)> {
-    let file = ArrayFile::open(fixture(&format!("{model}-step.params")), &Options::default()).unwrap().value;
+fn recorded(model: &str, kind: &str) -> Recorded {
+    let file = ArrayFile::open(fixture(&format!("{model}-{kind}.params")), &Options::default()).unwrap().value;
     let named = file.arrays.into_named().unwrap();
     let numbers =
         |tensor: &Tensor| (tensor.as_dense().unwrap().shape().clone(), tensor.as_slice::<f32>().unwrap().to_vec());
@@ -36,7 +43,7 @@ fn absolute(got: &[f32], want: &[f32]) -> f64 {
 }
 
 fn step(runtime: &Runtime, model: &str, change: impl FnOnce(&mut BindOptions)) {
-    let recorded = recorded(model);
+    let recorded = recorded(model, "step");
     let mut options = runtime.bind_options();
     options.gradients = Some(GradRequests::all(GradReq::Write).with("data", GradReq::Null));
     change(&mut options);
@@ -47,21 +54,55 @@ fn step(runtime: &Runtime, model: &str, change: impl FnOnce(&mut BindOptions)) {
     executor.backward(&[]).unwrap();
     let output = executor.outputs()[0].to_vec::<f32>().unwrap();
     assert!(absolute(&output, &recorded["out:softmax"].1) <= 1e-5, "{model}: output");
-    let mut n_gradients = 0;
-    for (name, (shape, want)) in &recorded {
-        if let Some(name) = name.strip_prefix("grad:").filter(|name| *name != "data") {
+    let exact = self::recorded(model, "exact");
+    for (name, (shape, want)) in &exact {
+        if let Some(name) = name.strip_prefix("grad:") {
             let gradient = executor.gradient(name).unwrap();
             assert_eq!(gradient.shape(), shape, "{model}: gradient of {name}");
+            let mxnets = relative(&recorded[&format!("grad:{name}")].1, want);
             let off = relative(&gradient.to_vec().unwrap(), want);
-            assert!(off <= 1e-4, "{model}: gradient of {name} is off by {off:e}");
-            n_gradients += 1;
+            assert!(off <= 1e-4 + 3.0 * mxnets, "{model}: gradient of {name} is off by {off:e}, MXNet's by {mxnets:e}");
         }
         if let Some(name) = name.strip_prefix("aux_after:") {
             let off = absolute(&executor.argument(name).unwrap().to_vec().unwrap(), want);
             assert!(off <= 1e-5, "{model}: {name} after the step is off by {off:e}");
         }
     }
-    assert!(n_gradients >= 8, "{model}: {n_gradients} gradients");
+    assert!(exact.len() >= 8, "{model}: {} arrays", exact.len());
+}
+
+#[test]
+fn in_float64_with_the_reference_kernels() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).only_backend("reference").build().unwrap();
+    for name in ["lenet", "resnet8"] {
+        let (step, exact) = (recorded(name, "step"), recorded(name, "exact"));
+        let model = Model::load(&runtime, digits(name), 10).unwrap();
+        let wide = |numbers: &[f32]| numbers.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
+        let params = model.params().iter().map(|(name, array)| {
+            let numbers = wide(&array.to_vec().unwrap());
+            (name.clone(), NdArray::from_slice(runtime.arrays(), array.shape().clone(), &numbers).unwrap())
+        });
+        let params = params.collect();
+        let mut options = runtime.bind_options();
+        options.default_dtype = DType::F64;
+        options.gradients = Some(GradRequests::all(GradReq::Write).with("data", GradReq::Null));
+        let inputs = [("data", Shape::from([32, 1, 28, 28])), ("softmax_label", Shape::from([32]))];
+        let executor = Executor::bind(model.graph(), runtime.arrays(), &inputs, &params, &options).unwrap();
+        for input in ["data", "softmax_label"] {
+            executor.argument(input).unwrap().copy_from(&wide(&step[input].1)).unwrap();
+        }
+        executor.forward_train().unwrap();
+        executor.backward(&[]).unwrap();
+        for (name, (_, want)) in &exact {
+            let got = match name.split_once(':').unwrap() {
+                ("grad", name) => executor.gradient(name).unwrap(),
+                (_, name) => executor.argument(name).unwrap(),
+            };
+            let got: Vec<f32> = got.to_vec::<f64>().unwrap().iter().map(|x| *x as f32).collect();
+            let off = relative(&got, want);
+            assert!(off <= 1e-6, "{name} is off by {off:e}");
+        }
+    }
 }
 
 #[test]
@@ -96,7 +137,7 @@ fn on_every_engine_and_with_each_planner_switch() {
 #[test]
 fn b4_a_request_to_add_adds_and_null_makes_no_array() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
-    let recorded = recorded("lenet");
+    let recorded = recorded("lenet", "step");
     let mut options = runtime.bind_options();
     let requests = GradRequests::all(GradReq::Add).with("data", GradReq::Null).with("softmax_label", GradReq::Null);
     options.gradients = Some(requests);
@@ -108,10 +149,13 @@ fn b4_a_request_to_add_adds_and_null_makes_no_array() {
         executor.backward(&[]).unwrap();
     }
     assert!(executor.gradient("data").is_err());
+    let exact = self::recorded("lenet", "exact");
     for gradient in executor.gradients() {
-        let want: Vec<f32> = recorded[&format!("grad:{}", gradient.name)].1.iter().map(|g| 3.0 * g).collect();
+        let name = format!("grad:{}", gradient.name);
+        let mxnets = relative(&recorded[&name].1, &exact[&name].1);
+        let want: Vec<f32> = exact[&name].1.iter().map(|g| 3.0 * g).collect();
         let off = relative(&gradient.array.to_vec().unwrap(), &want);
-        assert!(off <= 1e-4, "{}: {off:e}", gradient.name);
+        assert!(off <= 1e-4 + 3.0 * mxnets, "{}: {off:e}", gradient.name);
     }
 }
 

@@ -1,4 +1,4 @@
-//! `ograd · slope(saved)`: the gradient of Activation, over the raw elements of any layout.
+//! Gradients of activations, `ograd · slope(saved)`, over the raw elements of any layout.
 //!
 //! Padding of `ograd` is zero and every slope is finite there, so padding stays zero.
 
@@ -13,8 +13,17 @@ use mxrs_ops::nn::activation::{ActType, ActivationParams};
 use mxrs_types::{DType, Result};
 use std::sync::Arc;
 
+/// What the gradient is of.
+#[derive(Clone, Copy)]
+enum Function {
+    /// Activation, whose zero slope makes NaN of an infinite gradient.
+    Activation(ActType),
+    /// The operator relu, whose zero slope makes nothing of any gradient.
+    Relu,
+}
+
 struct ActivationGrad {
-    act_type: ActType,
+    function: Function,
     dtype: DType,
     n_elements: usize,
 }
@@ -28,14 +37,16 @@ impl ActivationGrad {
         narrow: impl Fn(f32) -> T + Copy + Sync,
     ) {
         let loop_of = Loop { args, n_elements: self.n_elements, widen, narrow };
-        match self.act_type {
-            ActType::Relu => loop_of.run(|y| if y.is_nan() { y } else { f32::from(u8::from(y > 0.0)) }),
-            ActType::Sigmoid => loop_of.run(|y| y * (1.0 - y)),
-            ActType::Tanh => loop_of.run(|y| 1.0 - y * y),
-            ActType::SoftRelu => loop_of.run(|y| -(-y).exp_m1()),
-            ActType::SoftSign => loop_of.run(|x| {
+        let positive = |y: f32| if y.is_nan() { y } else { f32::from(u8::from(y > 0.0)) };
+        match self.function {
+            Function::Relu => loop_of.run(|g, y| if y > 0.0 { g } else { positive(y) }),
+            Function::Activation(ActType::Relu) => loop_of.run(|g, y| g * positive(y)),
+            Function::Activation(ActType::Sigmoid) => loop_of.run(|g, y| g * (y * (1.0 - y))),
+            Function::Activation(ActType::Tanh) => loop_of.run(|g, y| g * (1.0 - y * y)),
+            Function::Activation(ActType::SoftRelu) => loop_of.run(|g, y| g * -(-y).exp_m1()),
+            Function::Activation(ActType::SoftSign) => loop_of.run(|g, x| {
                 let root = 1.0 / (1.0 + x.abs());
-                root * root
+                g * (root * root)
             }),
         }
     }
@@ -50,7 +61,7 @@ struct Loop<'a, W, N> {
 }
 
 impl<W, N> Loop<'_, W, N> {
-    fn run<T: Copy + Send + Sync>(&self, slope: impl Fn(f32) -> f32 + Sync)
+    fn run<T: Copy + Send + Sync>(&self, f: impl Fn(f32, f32) -> f32 + Sync)
     where
         W: Fn(T) -> f32 + Copy + Sync,
         N: Fn(f32) -> T + Copy + Sync,
@@ -62,7 +73,7 @@ impl<W, N> Loop<'_, W, N> {
             for i in range {
                 // SAFETY: `i` is below the element count of all three tensors; ranges are disjoint, and the output is
                 // the memory of an input (each element is read before it is written) or overlaps none.
-                unsafe { out.at(i).write(narrow(widen(ograd.at(i).read()) * slope(widen(saved.at(i).read())))) };
+                unsafe { out.at(i).write(narrow(f(widen(ograd.at(i).read()), widen(saved.at(i).read())))) };
             }
         });
     }
@@ -86,9 +97,15 @@ impl Kernel for ActivationGrad {
     }
 }
 
-/// Builds `_backward_Activation(ograd, saved)`; both tensors in the layout of whichever is not row-major.
+/// Builds `_backward_Activation(ograd, saved)` and those of relu, sigmoid and tanh; both tensors in the layout of whichever is not row-major.
 pub fn prepare(_library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, saved] = call.inputs else { return Err(wrong_arity(call)) };
+    let function = match call.op.name {
+        "_backward_relu" => Function::Relu,
+        "_backward_sigmoid" => Function::Activation(ActType::Sigmoid),
+        "_backward_tanh" => Function::Activation(ActType::Tanh),
+        _ => Function::Activation(call.params.get::<ActivationParams>().act_type),
+    };
     let leader = if saved.layout.is_row_major() { ograd } else { saved };
     Ok(Prepared {
         input_layouts: vec![leader.layout.clone(); 2],
@@ -96,7 +113,7 @@ pub fn prepare(_library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         scratch_bytes: 0,
         can_run_inplace: true,
         kernel: Arc::new(ActivationGrad {
-            act_type: call.params.get::<ActivationParams>().act_type,
+            function,
             dtype: leader.dtype,
             n_elements: leader.size_bytes() / leader.dtype.size_of(),
         }),

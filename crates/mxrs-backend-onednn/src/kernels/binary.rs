@@ -4,15 +4,23 @@ use crate::cache::Prepared;
 use crate::library::Library;
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
-use mxrs_op::OpCall;
+use mxrs_op::{OpCall, View};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
+
+/// Whether the gradient of a Dropout is a product: something is dropped, and every element has its own place in the mask.
+pub fn check_mask(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    match call.inputs {
+        [ograd, mask] if ograd.shape == mask.shape && (call.op.view)(call.params, call.is_train) == View::No => Ok(()),
+        _ => Err("no mask, or a shared one".into()),
+    }
+}
 
 /// Builds the primitive.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let algorithm = match call.op.name {
         "elemwise_sub" => sys::dnnl_binary_sub,
-        "elemwise_mul" => sys::dnnl_binary_mul,
+        "elemwise_mul" | "_backward_Dropout" => sys::dnnl_binary_mul,
         "elemwise_div" => sys::dnnl_binary_div,
         _ => sys::dnnl_binary_add,
     };

@@ -173,3 +173,59 @@ fn prepare(call: &OpCall<'_>, axis: usize) -> Result<Prepared> {
         kernel: Arc::new(ChannelSum { walk, dtype: ograd.dtype }),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small integers, whose sums are exact in any order.
+    fn element(n: usize, c: usize, s: usize) -> f32 {
+        ((n * 31 + c * 7 + s) % 13) as f32
+    }
+
+    fn check(walk: Walk, x: &[f32], n_images: usize, n_cells: usize) {
+        for g in 0..walk.n_groups() {
+            let sums = walk.sum(x, g, |x| x);
+            for (lane, sum) in sums.iter().enumerate().take(walk.lanes.min(walk.channels - g * walk.lanes)) {
+                let c = g * walk.lanes + lane;
+                let cells = (0..n_images).flat_map(|n| (0..n_cells).map(move |s| element(n, c, s)));
+                assert_eq!(*sum, cells.map(f64::from).sum::<f64>(), "channel {c} of {walk:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_sums_are_complete_in_every_order_of_axes() {
+        let (images, channels, height, width) = (3, 21, 37, 41);
+        let cells = height * width;
+        assert!(cells > RUN * 2, "the sums are carried over several times");
+        let all = || (0..images).flat_map(|n| (0..channels).map(move |c| (n, c)));
+        let place = |n_elements: usize, at: &dyn Fn(usize, usize, usize) -> usize| {
+            let mut x = vec![0.0; n_elements];
+            all().for_each(|(n, c)| (0..cells).for_each(|s| x[at(n, c, s)] = element(n, c, s)));
+            x
+        };
+        let desc = |layout| TensorDesc { layout, ..TensorDesc::dense([images, channels, height, width], DType::F32) };
+        let blocked = |channels: usize, strides: [usize; 4], blocks: &[(u8, u16)]| Layout::Blocked {
+            padded: [images, channels, height, width].into_iter().collect(),
+            strides: strides.into_iter().collect(),
+            blocks: blocks.iter().copied().collect(),
+        };
+        let n_dense = images * channels * cells;
+
+        let walk = Walk::of(&desc(Layout::RowMajor), 1).expect("row-major");
+        check(walk, &place(n_dense, &|n, c, s| (n * channels + c) * cells + s), images, cells);
+
+        let last = blocked(channels, [channels * cells, 1, channels * width, channels], &[]);
+        let walk = Walk::of(&desc(last), 1).expect("channels last");
+        check(walk, &place(n_dense, &|n, c, s| (n * cells + s) * channels + c), images, cells);
+
+        let in_blocks = blocked(32, [32 * cells, 16 * cells, 16 * width, 16], &[(1, 16)]);
+        let walk = Walk::of(&desc(in_blocks), 1).expect("blocks of 16 channels");
+        let at = |n: usize, c: usize, s: usize| ((n * 2 + c / 16) * cells + s) * 16 + c % 16;
+        check(walk, &place(images * 32 * cells, &at), images, cells);
+
+        let two_blocks = blocked(32, [32 * cells, 16 * cells, 16 * width, 16], &[(1, 8), (0, 2)]);
+        assert_eq!(Walk::of(&desc(two_blocks), 1), None);
+    }
+}

@@ -48,7 +48,7 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         }
         "_backward_FullyConnected_bias" => Ok(channel_sum::prepare_last_axis),
         "Pooling" => pooling::check(call).map(|()| pooling::prepare as Prepare),
-        "BatchNorm" => batch_norm::check(call),
+        "BatchNorm" => batch_norm::check(call).map(|()| batch_norm::forward::prepare as Prepare),
         "_backward_BatchNorm" => batch_norm::backward::check(call).map(|()| batch_norm::backward::prepare as Prepare),
         "LRN" => lrn::check(call).map(|()| lrn::prepare as Prepare),
         "Activation" | "relu" | "sigmoid" | "tanh" => eltwise::check(call),
@@ -57,7 +57,12 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
             pooling::backward::check(call).map(|()| pooling::backward::prepare as Prepare)
         }
         "_backward_LRN" => lrn::backward::check(call).map(|()| lrn::backward::prepare as Prepare),
-        "_backward_Activation" => Ok(activation_grad::prepare),
+        "_backward_Activation" | "_backward_relu" | "_backward_sigmoid" | "_backward_tanh" => {
+            Ok(activation_grad::prepare)
+        }
+        "_backward_Dropout" => binary::check_mask(call).map(|()| binary::prepare as Prepare),
+        "_backward_Concat" => concat::backward::check(call).map(|()| concat::backward::prepare as Prepare),
+        "_backward_cast" => reorder::check_cast(call).map(|()| reorder::prepare_cast_back as Prepare),
         "_backward_softmax" => softmax::check(call).map(|()| softmax::backward::prepare as Prepare),
         "add_n" => Ok(sum::prepare),
         "_grad_add" | "elemwise_add" | "elemwise_sub" | "elemwise_mul" | "elemwise_div" => Ok(binary::prepare),

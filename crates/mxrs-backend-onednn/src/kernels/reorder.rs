@@ -58,6 +58,13 @@ pub fn check_cast(call: &OpCall<'_>) -> std::result::Result<(), String> {
     Err(format!("Cast from {} to {}", call.inputs[0].dtype, call.outputs[0].dtype))
 }
 
+/// Builds `_backward_cast(ograd, data)`, of data only the type.
+pub fn prepare_cast_back(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let mut prepared = prepare_cast(library, call)?;
+    prepared.input_layouts.extend(call.inputs[1..].iter().map(|t| t.layout.clone()));
+    Ok(prepared)
+}
+
 /// Builds a Cast.
 pub fn prepare_cast(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let kernel = build(library, &call.inputs[0].with_layout(Layout::RowMajor), &call.outputs[0])?;

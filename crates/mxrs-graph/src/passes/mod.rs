@@ -1,4 +1,18 @@
-//! Passes over a graph, one file each.
+//! Passes over a graph, one file or folder each.
+//!
+//! | pass | what it does |
+//! |---|---|
+//! | `infer_shape`, `infer_dtype` | shapes and types of all entries, by `fixpoint` |
+//! | `gradient` | joins a graph with the calls that compute its gradients |
+//! | `eliminate` | merges common subexpressions |
+//! | `fold` | finds calls that depend on constants only |
+//! | `place` | gives nodes devices, and copies where data crosses |
+//! | `remat` | computes forward calls again instead of keeping their outputs |
+//! | `segments` | cuts the nodes into bulk tasks |
+//!
+//! Those that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a gradient
+//! graph they keep the forward part in front (G3). There is no pass for nodes that no output needs: building a graph
+//! leaves them out.
 
 mod eliminate;
 mod fixpoint;
@@ -8,7 +22,9 @@ mod infer_dtype;
 mod infer_shape;
 mod names;
 mod place;
+mod remat;
 mod rewrite;
+mod segments;
 
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
@@ -16,8 +32,9 @@ pub use fold::constant_nodes;
 pub use gradient::{GradientGraph, GradientRequest, HeadGrads, Unreachable, gradient};
 pub use infer_dtype::infer_dtypes;
 pub use infer_shape::infer_shapes;
-
 pub use place::place;
+pub use remat::{Mirroring, chain_checkpoints, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget};
+pub use segments::{Bulk, Segment, SegmentLimits, segments};
 
 #[cfg(test)]
 mod interpreter;

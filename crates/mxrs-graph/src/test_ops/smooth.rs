@@ -50,7 +50,8 @@ fn grad_fan(params: &OpParams, s: &mut dyn GradientScope) -> Answers {
 
 fn grad_moving(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     let (g, x) = (s.out_grad(0)?, s.input(0));
-    Ok(vec![Some(s.call_one("_backward_Moving", &[g, x])?), None])
+    // What is answered for the auxiliary state must be dropped.
+    Ok(vec![Some(s.call_one("_backward_Moving", &[g, x])?), Some(g)])
 }
 
 fn grad_noise(_: &OpParams, s: &mut dyn GradientScope) -> Answers {

@@ -7,7 +7,7 @@
 
 use crate::broadcast;
 use crate::broadcast_back::{self, SUM_LIKE};
-use crate::gradients::{Answers, call, if_wanted};
+use crate::gradients::{Answers, if_wanted};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `broadcast_add`.
@@ -31,7 +31,7 @@ pub fn define() -> OpDef {
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {
     let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
-    let by_lhs = if_wanted(scope, 0, |scope| call(scope, SUM_LIKE, &[head, lhs]))?;
-    let by_rhs = if_wanted(scope, 1, |scope| call(scope, SUM_LIKE, &[head, rhs]))?;
+    let by_lhs = if_wanted(scope, 0, |scope| scope.call_one(SUM_LIKE, &[head, lhs]))?;
+    let by_rhs = if_wanted(scope, 1, |scope| scope.call_one(SUM_LIKE, &[head, rhs]))?;
     Ok(vec![by_lhs, by_rhs])
 }

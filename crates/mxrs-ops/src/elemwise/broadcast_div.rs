@@ -5,7 +5,7 @@
 //! MXNet: `broadcast_div`, also `_sparse_broadcast_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have one.
 
 use crate::broadcast_back::SUM_LIKE;
-use crate::gradients::{Answers, call, if_wanted};
+use crate::gradients::{Answers, if_wanted};
 use crate::{broadcast, numeric};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
@@ -21,13 +21,13 @@ pub fn define() -> OpDef {
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {
     let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
-    let quotient = call(scope, "broadcast_div", &[head, rhs])?;
-    let by_lhs = if_wanted(scope, 0, |scope| call(scope, SUM_LIKE, &[quotient, lhs]))?;
+    let quotient = scope.call_one("broadcast_div", &[head, rhs])?;
+    let by_lhs = if_wanted(scope, 0, |scope| scope.call_one(SUM_LIKE, &[quotient, lhs]))?;
     let by_rhs = if_wanted(scope, 1, |scope| {
-        let product = call(scope, "broadcast_mul", &[quotient, lhs])?;
-        let again = call(scope, "broadcast_div", &[product, rhs])?;
-        let sum = call(scope, SUM_LIKE, &[again, rhs])?;
-        call(scope, "negative", &[sum])
+        let product = scope.call_one("broadcast_mul", &[quotient, lhs])?;
+        let again = scope.call_one("broadcast_div", &[product, rhs])?;
+        let sum = scope.call_one(SUM_LIKE, &[again, rhs])?;
+        scope.call_one("negative", &[sum])
     })?;
     Ok(vec![by_lhs, by_rhs])
 }

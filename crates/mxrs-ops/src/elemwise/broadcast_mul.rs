@@ -6,7 +6,7 @@
 
 use crate::broadcast;
 use crate::broadcast_back::SUM_LIKE;
-use crate::gradients::{Answers, call, if_wanted};
+use crate::gradients::{Answers, if_wanted};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `broadcast_mul`.
@@ -22,12 +22,12 @@ pub fn define() -> OpDef {
 fn gradient(scope: &mut dyn GradientScope) -> Answers {
     let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_lhs = if_wanted(scope, 0, |scope| {
-        let product = call(scope, "broadcast_mul", &[head, rhs])?;
-        call(scope, SUM_LIKE, &[product, lhs])
+        let product = scope.call_one("broadcast_mul", &[head, rhs])?;
+        scope.call_one(SUM_LIKE, &[product, lhs])
     })?;
     let by_rhs = if_wanted(scope, 1, |scope| {
-        let product = call(scope, "broadcast_mul", &[head, lhs])?;
-        call(scope, SUM_LIKE, &[product, rhs])
+        let product = scope.call_one("broadcast_mul", &[head, lhs])?;
+        scope.call_one(SUM_LIKE, &[product, rhs])
     })?;
     Ok(vec![by_lhs, by_rhs])
 }

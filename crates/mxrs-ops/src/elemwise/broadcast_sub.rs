@@ -7,7 +7,7 @@
 
 use crate::broadcast;
 use crate::broadcast_back::SUM_LIKE;
-use crate::gradients::{Answers, call, if_wanted};
+use crate::gradients::{Answers, if_wanted};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `broadcast_sub`.
@@ -26,10 +26,10 @@ pub fn define() -> OpDef {
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {
     let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
-    let by_lhs = if_wanted(scope, 0, |scope| call(scope, SUM_LIKE, &[head, lhs]))?;
+    let by_lhs = if_wanted(scope, 0, |scope| scope.call_one(SUM_LIKE, &[head, lhs]))?;
     let by_rhs = if_wanted(scope, 1, |scope| {
-        let sum = call(scope, SUM_LIKE, &[head, rhs])?;
-        call(scope, "negative", &[sum])
+        let sum = scope.call_one(SUM_LIKE, &[head, rhs])?;
+        scope.call_one("negative", &[sum])
     })?;
     Ok(vec![by_lhs, by_rhs])
 }

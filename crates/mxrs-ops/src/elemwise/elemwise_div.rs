@@ -6,7 +6,7 @@
 //! MXNet: `elemwise_div`, also `_Div`, `_div`, `_sparse_elemwise_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both
 //! inputs have one.
 
-use crate::gradients::{Answers, call, if_wanted};
+use crate::gradients::{Answers, if_wanted};
 use crate::{numeric, pairwise};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
@@ -26,11 +26,11 @@ pub fn define() -> OpDef {
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {
     let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
-    let by_lhs = call(scope, "elemwise_div", &[head, rhs])?;
+    let by_lhs = scope.call_one("elemwise_div", &[head, rhs])?;
     let by_rhs = if_wanted(scope, 1, |scope| {
-        let product = call(scope, "elemwise_mul", &[by_lhs, lhs])?;
-        let quotient = call(scope, "elemwise_div", &[product, rhs])?;
-        call(scope, "negative", &[quotient])
+        let product = scope.call_one("elemwise_mul", &[by_lhs, lhs])?;
+        let quotient = scope.call_one("elemwise_div", &[product, rhs])?;
+        scope.call_one("negative", &[quotient])
     })?;
     Ok(vec![Some(by_lhs), by_rhs])
 }

@@ -5,7 +5,7 @@
 //! MXNet: `elemwise_mul`, also `_Mul`, `_mul`, `_sparse_elemwise_mul`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both
 //! inputs have one.
 
-use crate::gradients::{Answers, call, if_wanted};
+use crate::gradients::{Answers, if_wanted};
 use crate::{numeric, pairwise};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
@@ -25,7 +25,7 @@ pub fn define() -> OpDef {
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {
     let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
-    let by_lhs = if_wanted(scope, 0, |scope| call(scope, "elemwise_mul", &[head, rhs]))?;
-    let by_rhs = if_wanted(scope, 1, |scope| call(scope, "elemwise_mul", &[head, lhs]))?;
+    let by_lhs = if_wanted(scope, 0, |scope| scope.call_one("elemwise_mul", &[head, rhs]))?;
+    let by_rhs = if_wanted(scope, 1, |scope| scope.call_one("elemwise_mul", &[head, lhs]))?;
     Ok(vec![by_lhs, by_rhs])
 }

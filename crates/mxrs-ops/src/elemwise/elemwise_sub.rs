@@ -5,7 +5,7 @@
 //! MXNet: `elemwise_sub`, also `_Minus`, `_minus`, `_sparse_elemwise_sub`, `_sub`. Dtypes: f32 f64 f16 bf16 u8 i8 i32
 //! i64; both inputs have one.
 
-use crate::gradients::{Answers, call, if_wanted};
+use crate::gradients::{Answers, if_wanted};
 use crate::{numeric, pairwise};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
@@ -25,6 +25,6 @@ pub fn define() -> OpDef {
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {
     let head = scope.out_grad(0)?;
-    let by_rhs = if_wanted(scope, 1, |scope| call(scope, "negative", &[head]))?;
+    let by_rhs = if_wanted(scope, 1, |scope| scope.call_one("negative", &[head]))?;
     Ok(vec![Some(head), by_rhs])
 }

@@ -5,7 +5,7 @@
 //! MXNet: `sigmoid`, also `_sparse_sigmoid`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats
 //! and truncated.
 
-use crate::gradients::{Answers, call, call_scalar, call_with_params, from_output, if_wanted};
+use crate::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
 use crate::{numeric, unary};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
@@ -39,10 +39,10 @@ fn second(scope: &mut dyn GradientScope) -> Answers {
     let by_ograd = if_wanted(scope, 0, |scope| call_with_params(scope, BACKWARD, &[y]))?;
     let by_out = if_wanted(scope, 1, |scope| {
         // head · ograd · (1 - 2 y)
-        let both = call(scope, "elemwise_mul", &[head, ograd])?;
+        let both = scope.call_one("elemwise_mul", &[head, ograd])?;
         let twice = call_scalar(scope, "_mul_scalar", y, 2.0)?;
         let slope = call_scalar(scope, "_rminus_scalar", twice, 1.0)?;
-        call(scope, "elemwise_mul", &[both, slope])
+        scope.call_one("elemwise_mul", &[both, slope])
     })?;
     Ok(vec![by_ograd, by_out])
 }

@@ -5,7 +5,7 @@
 //! MXNet: `sqrt`, also `_sparse_sqrt`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats and
 //! truncated.
 
-use crate::gradients::{Answers, call, call_with_params, from_output, if_wanted};
+use crate::gradients::{Answers, call_with_params, from_output, if_wanted};
 use crate::{numeric, unary};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
@@ -38,10 +38,10 @@ fn second(scope: &mut dyn GradientScope) -> Answers {
     let by_ograd = if_wanted(scope, 0, |scope| call_with_params(scope, BACKWARD, &[y]))?;
     let by_out = if_wanted(scope, 1, |scope| {
         // -head · ograd / (2 y²)
-        let both = call(scope, "elemwise_mul", &[head, ograd])?;
-        let halved = call(scope, BACKWARD, &[both, y])?;
-        let quotient = call(scope, "elemwise_div", &[halved, y])?;
-        call(scope, "negative", &[quotient])
+        let both = scope.call_one("elemwise_mul", &[head, ograd])?;
+        let halved = scope.call_one(BACKWARD, &[both, y])?;
+        let quotient = scope.call_one("elemwise_div", &[halved, y])?;
+        scope.call_one("negative", &[quotient])
     })?;
     Ok(vec![by_ograd, by_out])
 }

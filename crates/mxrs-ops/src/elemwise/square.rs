@@ -4,7 +4,7 @@
 //!
 //! MXNet: `square`, also `_sparse_square`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::gradients::{Answers, call, from_input, if_wanted};
+use crate::gradients::{Answers, from_input, if_wanted};
 use crate::{numeric, unary};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
@@ -34,7 +34,7 @@ fn backward() -> OpDef {
 /// The operator is symmetric in its inputs, and linear in both.
 fn second(scope: &mut dyn GradientScope) -> Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
-    let by_ograd = if_wanted(scope, 0, |scope| call(scope, BACKWARD, &[head, data]))?;
-    let by_data = if_wanted(scope, 1, |scope| call(scope, BACKWARD, &[head, ograd]))?;
+    let by_ograd = if_wanted(scope, 0, |scope| scope.call_one(BACKWARD, &[head, data]))?;
+    let by_data = if_wanted(scope, 1, |scope| scope.call_one(BACKWARD, &[head, ograd]))?;
     Ok(vec![by_ograd, by_data])
 }

@@ -5,7 +5,7 @@
 //! MXNet: `tanh`, also `_sparse_tanh`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats and
 //! truncated.
 
-use crate::gradients::{Answers, call, call_scalar, call_with_params, from_output, if_wanted};
+use crate::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
 use crate::{numeric, unary};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
@@ -38,8 +38,8 @@ fn second(scope: &mut dyn GradientScope) -> Answers {
     let by_ograd = if_wanted(scope, 0, |scope| call_with_params(scope, BACKWARD, &[y]))?;
     let by_out = if_wanted(scope, 1, |scope| {
         // -2 · head · ograd · y
-        let both = call(scope, "elemwise_mul", &[head, ograd])?;
-        let product = call(scope, "elemwise_mul", &[both, y])?;
+        let both = scope.call_one("elemwise_mul", &[head, ograd])?;
+        let product = scope.call_one("elemwise_mul", &[both, y])?;
         call_scalar(scope, "_mul_scalar", product, -2.0)
     })?;
     Ok(vec![by_ograd, by_out])

@@ -1,7 +1,8 @@
 //! `out = max data` over the reduced axes; [a, b] over axis 1 gives `[a]`. NaN wins; the maximum of nothing is -inf, or
 //! the smallest integer.
 //!
-//! Gradient: every element equal to its maximum gets the whole `ograd`, the others 0. Where the maximum is NaN, none is equal.
+//! Gradient: every element equal to its maximum gets the whole `ograd`, the others 0. Where the maximum is NaN, none is
+//! equal.
 //!
 //! MXNet: `max`, also `max_axis`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
@@ -65,14 +66,10 @@ fn backward() -> OpDef {
 }
 
 fn to_maxima(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) -> Result<()> {
-    let shape = &inputs[1].desc.shape;
-    let groups = groups(shape, &params.get::<ReduceParams>().reduced(shape.ndim())?);
+    let result_of = reduction::results(params, &inputs[1].desc.shape)?;
     let [ograd, data, out] = [0, 1, 2].map(|i| numeric::read(&inputs[i]));
-    let mut values = vec![0.0; data.len()];
-    for (k, group) in groups.iter().enumerate() {
-        group.iter().filter(|i| data[**i] == out[k]).for_each(|i| values[*i] = ograd[k]);
-    }
-    numeric::write(&mut outputs[0], &values);
+    let gradient = |(x, k): (&f64, &usize)| if *x == out[*k] { ograd[*k] } else { 0.0 };
+    numeric::write(&mut outputs[0], &data.iter().zip(&result_of).map(gradient).collect::<Vec<f64>>());
     Ok(())
 }
 

@@ -32,7 +32,12 @@ const BACKWARD: &str = "_backward_mean";
 fn backward() -> OpDef {
     let backward =
         reduction::define_backward(BACKWARD, "ograd / count for every element", |params, inputs, outputs, _| {
-            reduction::spread(params, inputs, outputs, |g, n| g / n as f64)
+            let from = reduction::results(params, &outputs[0].desc.shape)?;
+            let ograd = numeric::read(&inputs[0]);
+            // Every group has the same size.
+            let count = from.len() as f64 / ograd.len() as f64;
+            numeric::write(&mut outputs[0], &from.iter().map(|result| ograd[*result] / count).collect::<Vec<f64>>());
+            Ok(())
         });
     let gradient = Gradient::By(|_, scope| {
         let by_ograd = gradients::call_with_params(scope, "mean", &[])?;

@@ -4,6 +4,7 @@
 //!
 //! MXNet: `sum`, also `_sparse_sum`, `sum_axis`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
+use crate::indexing::gather_positions;
 use crate::reduction::{self, ReduceParams, groups};
 use crate::{gradients, numeric};
 use mxrs_op::{Accuracy, Gradient, OpDef};
@@ -37,7 +38,9 @@ const BACKWARD: &str = "_backward_sum";
 
 fn backward() -> OpDef {
     let backward = reduction::define_backward(BACKWARD, "ograd for every element", |params, inputs, outputs, _| {
-        reduction::spread(params, inputs, outputs, |g, _| g)
+        let from = reduction::results(params, &outputs[0].desc.shape)?;
+        gather_positions(&inputs[0], &mut outputs[0], &from);
+        Ok(())
     });
     let gradient = Gradient::By(|_, scope| {
         let by_ograd = gradients::call_with_params(scope, "sum", &[])?;

@@ -16,23 +16,24 @@ pub use prepared::Prepared;
 pub use report::{Case, ExpectedFailure, Report};
 pub use runner::Runner;
 
-use mxrs_op::{Backend, OpDef, Support};
+use mxrs_op::{Backend, OpDef, Sample, Support};
 use mxrs_sync::Team;
 use std::sync::Arc;
 
-/// Runs every sample of `op` with each of its dtypes on `backend`.
+/// Runs every sample of `op` with each of its dtypes on `backend`, samples for inference in training mode too.
 ///
 /// Nothing panics on a wrong kernel; look at the [`Report`]. An operator without samples, or whose samples do not even
 /// run on the reference, is a failure too.
 pub fn run(backend: &dyn Backend, op: &OpDef, team: &Arc<Team>) -> Report {
     let mut report = Report::default();
     let samples = (op.samples)();
-    for sample in &samples {
+    let in_training = samples.iter().filter(|s| !s.is_train).map(|s| Sample { is_train: true, ..s.clone() });
+    for sample in samples.iter().cloned().chain(in_training) {
         let fixed = sample.inputs.first().and_then(|i| i.dtype);
         // Without inputs, or with a fixed first one, the dtype does not vary.
         let dtypes = if sample.inputs.is_empty() || fixed.is_some() { &op.dtypes[..1] } else { op.dtypes };
         for &dtype in dtypes {
-            match Prepared::new(op, sample, dtype) {
+            match Prepared::new(op, &sample, dtype) {
                 Ok(prepared) => run_case(backend, op, &prepared, team, &mut report),
                 Err(e) => {
                     let case = Case { op: op.name, sample: sample.name, dtype };

@@ -120,7 +120,8 @@ fn right_kernels_pass() {
     let team = two_threads();
     let report = run(&Faulty(Fault::None), &double(), &team);
     report.assert_ok();
-    assert_eq!(report.n_compared(), 2);
+    // Two samples, each for inference and in training.
+    assert_eq!(report.n_compared(), 4);
     run(&ReferenceBackend, &double(), &team).assert_ok();
 }
 
@@ -144,7 +145,7 @@ fn every_fault_is_found() {
 fn refusals_are_reported_with_their_reason() {
     let report = run(&Faulty(Fault::Refuses), &double(), &Team::serial());
     report.assert_ok();
-    assert_eq!((report.n_compared(), report.skipped.len()), (0, 2));
+    assert_eq!((report.n_compared(), report.skipped.len()), (0, 4));
     assert!(report.to_string().contains("does not feel like it"));
 }
 

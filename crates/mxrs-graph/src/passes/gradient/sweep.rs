@@ -96,7 +96,7 @@ impl<'g> Sweep<'g> {
             self.n_readers[entry] += 1;
         }
         for (id, node) in graph.iter().rev() {
-            if !self.depends[id.index()] || !graph.output_ids(id).any(|e| is_reached[e.index()]) {
+            if !graph.output_ids(id).any(|e| is_reached[e.index()]) {
                 continue;
             }
             let contributes = node.op.as_ref().is_some_and(|op| matches!(op.gradient, Gradient::By(_)));

@@ -296,3 +296,32 @@ fn large_graphs_take_linear_time() {
         assert!(took.as_secs() < 5, "{took:?}");
     }
 }
+
+/// What is composed of differentiable calls is differentiable again: y + y' of y = x³ has the derivative 3x² + 6x.
+#[test]
+fn gradients_of_gradients() {
+    let mut net = Net::new();
+    let x = Symbol::variable("x");
+    let square = net.call("Mul", "square", &[&x, &x]);
+    let graph = net.call("Mul", "cube", &[&square, &x]).graph().unwrap();
+    let of_x = |graph: &Graph| GradientRequest::of_variables(graph, ["x"]).unwrap();
+    let once = gradient(&graph, &net.ops, &of_x(&graph)).unwrap();
+    let twice = gradient(&once.graph, &net.ops, &of_x(&once.graph)).unwrap();
+    assert_eq!((twice.n_forward_nodes, twice.n_forward_heads), (once.graph.n_nodes(), 2));
+    let found = run::heads(&twice.graph, &Given::default()).pop().unwrap();
+    let expected = run::value_of("x").into_iter().map(|x| 3.0 * x * x + 6.0 * x);
+    assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
+}
+
+/// Calls of the gradient infer like any other, and tell the shapes of the variables that hold gradients of heads.
+#[test]
+fn shapes_of_a_gradient_graph_are_inferred() {
+    let mut net = Net::new();
+    let x = Symbol::variable("x");
+    let y = net.call("Tanh", "y", &[&x]);
+    let graph = net.call("Mul", "z", &[&y, &y]).graph().unwrap();
+    let request = GradientRequest::of_variables(&graph, ["x"]).unwrap().head_variables();
+    let joined = gradient(&graph, &net.ops, &request).unwrap();
+    let shapes = crate::infer_shapes(&joined.graph, [("x", mxrs_types::Shape::from([2, 3]).into())]).unwrap();
+    assert!(shapes.complete(&joined.graph).unwrap().iter().all(|s| *s == mxrs_types::Shape::from([2, 3])));
+}

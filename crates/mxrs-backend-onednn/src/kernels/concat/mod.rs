@@ -1,5 +1,7 @@
 //! Concat: copies every input to its place, in a layout all inputs can take.
 
+pub mod backward;
+
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::{MemDesc, shape_dims};

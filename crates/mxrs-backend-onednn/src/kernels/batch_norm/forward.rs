@@ -1,7 +1,8 @@
-//! BatchNorm with its statistics as outputs: in training those of the batch, otherwise the moving ones.
+//! BatchNorm with its statistics, hidden or visible: in training those of the batch, otherwise the moving ones.
 //!
-//! The primitive leaves mean and variance in scratch memory; code behind it turns the variance into the inverse standard
-//! deviation and rewrites the moving statistics and a fixed gamma.
+//! Where it computes statistics, the primitive leaves mean and variance in scratch memory; code behind it turns the variance
+//! into the inverse standard deviation and rewrites the moving statistics and a fixed gamma. What nobody asks for is not
+//! made.
 
 use crate::cache::Prepared;
 use crate::library::Library;

@@ -1,0 +1,122 @@
+//! Checkpoints on a chain: the cheapest choice of calls to store, by dynamic programming.
+//!
+//! The forward part is cut where one call alone connects what is before with what is after. With a set of such calls
+//! stored, the memory is their bytes, plus those of the largest segment between two of them, which is computed again for
+//! its backward part. For each bound on the segments, a pass over the chain finds the fewest bytes to store; the best
+//! bound wins. Exact for chains of up to 89 stages, where all bounds are tried; longer ones try evenly spaced ones.
+
+use super::cuts::Line;
+use crate::{GradientGraph, NodeId};
+use std::collections::VecDeque;
+
+/// Most bounds tried.
+const MAX_BOUNDS: usize = 4096;
+
+/// Most steps of all passes together, as long as the fewest bounds allow: a bound takes as many as there are stages.
+const MAX_STEPS: usize = 1 << 22;
+
+/// The forward calls to store, per forward node, for the least sum of stored bytes and largest segment; the last segment
+/// is stored too. `bytes` are those of a call's outputs.
+pub fn chain_checkpoints(joined: &GradientGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
+    let line = Line::of(joined, bytes);
+    let stages = Stages::of(&line);
+    let best = stages.best();
+    let from = best.last().map_or(0, |stage| stages.positions[*stage] + 1);
+    line.stored(joined.n_forward_nodes, best.into_iter().map(|stage| stages.positions[stage]), from)
+}
+
+/// A chain of stages: what may be stored, and what lies between.
+#[derive(Debug, Default)]
+pub(super) struct Stages {
+    /// Position in the line of each call that may be stored.
+    pub positions: Vec<usize>,
+    /// Its bytes.
+    pub bytes: Vec<usize>,
+    /// Saved bytes before it that do not belong to calls that may be stored, summed up to each; then the total.
+    pub before: Vec<usize>,
+    /// Saved bytes of the calls that may be stored, summed up to and without each; then the total.
+    pub own_before: Vec<usize>,
+}
+
+impl Stages {
+    pub fn of(line: &Line) -> Self {
+        let mut stages = Self::default();
+        let (mut between, mut own) = (0, 0);
+        for (position, (_, is_single)) in line.cuts().into_iter().enumerate() {
+            if is_single {
+                stages.positions.push(position);
+                stages.bytes.push(line.bytes[position]);
+                stages.before.push(between);
+                stages.own_before.push(own);
+                own += line.saved[position];
+            } else {
+                between += line.saved[position];
+            }
+        }
+        stages.before.push(between);
+        stages.own_before.push(own);
+        stages
+    }
+
+    /// Saved bytes between stage `from` and stage `to`, neither included; `None` is the start, `len()` the end.
+    pub fn between(&self, from: Option<usize>, to: usize) -> usize {
+        let start = from.map_or(0, |f| self.before[f] + self.own_before[f + 1]);
+        self.before[to] + self.own_before[to] - start
+    }
+
+    /// Stages to store when no segment may be larger than `bound`, and their bytes; `None` when one stage alone is.
+    pub fn cheapest(&self, bound: usize) -> Option<(usize, Vec<usize>)> {
+        let n = self.positions.len();
+        // Least bytes stored up to and with each stage, the end included; and the stage stored before it.
+        let mut least: Vec<Option<usize>> = vec![None; n + 1];
+        let mut from: Vec<Option<usize>> = vec![None; n + 1];
+        // Stages that may come before, cheapest first, each later than those cheaper. `None` is the start.
+        let mut window: VecDeque<(Option<usize>, usize)> = VecDeque::from([(None, 0)]);
+        for to in 0..=n {
+            while window.front().is_some_and(|(f, _)| self.between(*f, to) > bound) {
+                window.pop_front();
+            }
+            let Some(&(before, stored)) = window.front() else { continue };
+            let stored = stored + self.bytes.get(to).copied().unwrap_or(0);
+            least[to] = Some(stored);
+            from[to] = before;
+            while window.back().is_some_and(|(_, cost)| *cost >= stored) {
+                window.pop_back();
+            }
+            window.push_back((Some(to), stored));
+        }
+        let mut chosen: Vec<usize> = std::iter::successors(from[n], |stage| from[*stage]).collect();
+        chosen.reverse();
+        least[n].map(|stored| (stored, chosen))
+    }
+
+    /// Bounds worth trying, ascending: all sums between two stages, or evenly spaced ones where those are too many.
+    pub fn bounds(&self) -> Vec<usize> {
+        let n = self.positions.len();
+        let total = self.between(None, n);
+        let most = (MAX_STEPS / (n + 1)).clamp(MAX_BOUNDS / 64, MAX_BOUNDS);
+        let mut bounds: Vec<usize> = if (n + 1) * (n + 2) / 2 <= most {
+            let starts = std::iter::once(None).chain((0..n).map(Some));
+            starts.flat_map(|from| (from.map_or(0, |f| f + 1)..=n).map(move |to| self.between(from, to))).collect()
+        } else {
+            (1..=most).map(|k| (total as u128 * k as u128).div_ceil(most as u128) as usize).collect()
+        };
+        bounds.sort_unstable();
+        bounds.dedup();
+        bounds
+    }
+
+    /// Stages to store for the least memory; the fewest of equal ones.
+    pub fn best(&self) -> Vec<usize> {
+        let mut best: Option<(usize, Vec<usize>)> = None;
+        for bound in self.bounds().into_iter().rev() {
+            if let Some((stored, chosen)) = self.cheapest(bound) {
+                let bytes = stored.saturating_add(bound);
+                if best.as_ref().is_none_or(|(least, _)| bytes < *least) {
+                    best = Some((bytes, chosen));
+                }
+            }
+        }
+        best.map_or_else(Vec::new, |(_, chosen)| chosen)
+    }
+}

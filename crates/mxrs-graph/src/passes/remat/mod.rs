@@ -1,0 +1,194 @@
+//! Recomputation: the backward part reads clones of forward calls, so that their outputs need not be kept until then.
+//!
+//! Every way of choosing ([`mirror`], [`sqrt_segments`], [`chain_checkpoints`], [`within_budget`]) is a set of forward
+//! calls to *store*; [`recompute`] does the rest. A forward call is computed once more at most, all in one go with what
+//! it needs, just before the first gradient call that reads it, and waits for the gradient call before that.
+//!
+//! - G13 no value, no gradient, no auxiliary state and no random number changes: clones say what they are a clone of
+//!   ([`Node::clone_of`](crate::Node::clone_of)), so that whoever runs them replays random numbers and lets them rewrite nothing.
+//! - G14 planned bytes never rise: [`recompute_if_smaller`] gives up when they do, and a budget is met or refused.
+
+mod budget;
+mod chain;
+mod cuts;
+mod mirror;
+mod sqrt;
+#[cfg(test)]
+mod tests;
+
+pub use budget::within_budget;
+pub use chain::chain_checkpoints;
+pub use mirror::{Mirroring, mirror};
+pub use sqrt::sqrt_segments;
+
+use super::names::UniqueNames;
+use super::rewrite::Rewrite;
+use crate::{Entry, GradientGraph, Graph, Node, NodeId};
+use mxrs_types::Result;
+
+/// Lets the backward part read clones of forward calls that `is_stored` denies.
+///
+/// Stored whatever it says: outputs of the graph, which are alive anyway; calls with subgraphs; and calls that read a
+/// variable which some call rewrites in training, for they would see the new content. A call that rewrites inputs itself
+/// may be cloned: its outputs must not depend on the old content of what it rewrites (store it where they do). Tensors
+/// that a gradient call reads only for their shape are not computed again.
+///
+/// # Errors
+/// None that a graph from [`gradient`](crate::gradient()) causes.
+pub fn recompute(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> Result<GradientGraph> {
+    let must_store = must_store(joined);
+    let graph = &joined.graph;
+    let mut pass = Recompute {
+        rewrite: Rewrite::of(graph),
+        names: UniqueNames::of(graph),
+        is_kept: kept_entries(joined, |id| must_store[id.index()] || is_stored(id)),
+        clones: vec![None; joined.n_forward_nodes],
+        graph,
+    };
+    // The last gradient call before the one at hand.
+    let mut before: Option<NodeId> = None;
+    for (id, old) in graph.iter() {
+        if id.index() == joined.n_forward_nodes {
+            pass.rewrite.end_forward();
+        }
+        let mut node = pass.rewrite.moved(old);
+        if !joined.is_forward(id) && !old.is_variable() {
+            pass.clone_for(id, before)?;
+            node.inputs = pass.inputs(old);
+            before = Some(pass.rewrite.put(id, node));
+        } else {
+            pass.rewrite.put(id, node);
+        }
+    }
+    if joined.n_forward_nodes == graph.n_nodes() {
+        pass.rewrite.end_forward();
+    }
+    let heads = graph.heads().iter().map(|h| pass.rewrite.entry(*h)).collect();
+    joined.after(pass.rewrite.finish(heads)?)
+}
+
+/// As [`recompute`], unless the bytes planned for the result are not fewer (G14): then `None`, and the graph stays as it is.
+///
+/// # Errors
+/// What `planned_bytes` fails with.
+pub fn recompute_if_smaller(
+    joined: &GradientGraph,
+    is_stored: impl Fn(NodeId) -> bool,
+    planned_bytes: impl Fn(&GradientGraph) -> Result<usize>,
+) -> Result<Option<GradientGraph>> {
+    let less = recompute(joined, is_stored)?;
+    if n_clones(&less) == 0 {
+        return Ok(None);
+    }
+    let (before, after) = (planned_bytes(joined)?, planned_bytes(&less)?);
+    tracing::debug!("recomputing {} calls: {before} bytes planned become {after}", n_clones(&less));
+    Ok((after < before).then_some(less))
+}
+
+fn n_clones(joined: &GradientGraph) -> usize {
+    joined.graph.nodes().iter().filter(|n| n.clone_of.is_some()).count()
+}
+
+/// The pass under way.
+struct Recompute<'g> {
+    graph: &'g Graph,
+    rewrite: Rewrite<'g>,
+    names: UniqueNames,
+    /// Per entry, whether gradient calls read the original.
+    is_kept: Vec<bool>,
+    /// New id of the clone of each forward node.
+    clones: Vec<Option<NodeId>>,
+}
+
+impl Recompute<'_> {
+    /// The old nodes whose clones a call reads.
+    fn cloned_inputs<'n>(&'n self, node: &'n Node) -> impl Iterator<Item = NodeId> + 'n {
+        let is_cloned = |(position, e): (usize, &Entry)| {
+            let kept = self.is_kept[self.graph.entry_id(*e).index()];
+            (!kept && is_read(node, position)).then_some(e.node)
+        };
+        node.inputs.iter().enumerate().filter_map(is_cloned)
+    }
+
+    /// New inputs of a gradient call or a clone.
+    fn inputs(&self, old: &Node) -> Vec<Entry> {
+        let input = |(position, e): (usize, &Entry)| {
+            let clone = self.clones.get(e.node.index()).copied().flatten();
+            match clone.filter(|_| is_read(old, position) && !self.is_kept[self.graph.entry_id(*e).index()]) {
+                Some(node) => Entry { node, ..*e },
+                None => self.rewrite.entry(*e),
+            }
+        };
+        old.inputs.iter().enumerate().map(input).collect()
+    }
+
+    /// Makes the clones that the gradient call `reader` reads and that are not there yet, and what those read.
+    fn clone_for(&mut self, reader: NodeId, before: Option<NodeId>) -> Result<()> {
+        let mut missing: Vec<NodeId> = Vec::new();
+        let mut stack = vec![reader];
+        let mut is_missing = rustc_hash::FxHashSet::default();
+        while let Some(id) = stack.pop() {
+            for input in self.cloned_inputs(self.graph.node(id)) {
+                if self.clones[input.index()].is_none() && is_missing.insert(input) {
+                    missing.push(input);
+                    stack.push(input);
+                }
+            }
+        }
+        missing.sort_unstable();
+        for id in missing {
+            let old = self.graph.node(id);
+            let clone = Node {
+                name: self.names.take(format!("{}_mirror", old.name)),
+                inputs: self.inputs(old),
+                control_deps: before.into_iter().collect(),
+                ..old.clone()
+            };
+            let clone = self.rewrite.out.push(clone);
+            self.rewrite.out.set_clone_of(clone, self.rewrite.id(id))?;
+            self.clones[id.index()] = Some(clone);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a training step's kernel reads the content of an input.
+fn is_read(node: &Node, position: usize) -> bool {
+    node.op.as_ref().is_none_or(|op| op.unread_inputs(true).all(|unread| unread != position))
+}
+
+/// Per entry: all but outputs of forward calls that are not stored and no heads.
+fn kept_entries(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> Vec<bool> {
+    let graph = &joined.graph;
+    let mut kept = vec![true; graph.n_entries()];
+    for (id, node) in graph.iter().take(joined.n_forward_nodes) {
+        if !node.is_variable() && !is_stored(id) {
+            graph.output_ids(id).for_each(|e| kept[e.index()] = false);
+        }
+    }
+    for head in graph.heads() {
+        kept[graph.entry_id(*head).index()] = true;
+    }
+    kept
+}
+
+/// Per forward node, whether a clone could give something else.
+fn must_store(joined: &GradientGraph) -> Vec<bool> {
+    let graph = &joined.graph;
+    let mut is_written = vec![false; graph.n_nodes()];
+    let writes = |node: &Node, position: usize| {
+        node.call().is_some_and(|(op, params)| (op.rewrites)(params, true).contains(&position))
+    };
+    for node in graph.nodes() {
+        for (position, input) in node.inputs.iter().enumerate() {
+            is_written[input.node.index()] |= writes(node, position);
+        }
+    }
+    let must = |node: &Node| {
+        let is_stale = |(position, e): (usize, &Entry)| {
+            is_written[e.node.index()] && is_read(node, position) && !writes(node, position)
+        };
+        !node.subgraphs.is_empty() || node.inputs.iter().enumerate().any(is_stale)
+    };
+    graph.nodes()[..joined.n_forward_nodes].iter().map(must).collect()
+}

@@ -1,0 +1,42 @@
+//! Segments of about √n of the saved bytes: memory grows with the root of the depth, for one more forward run.
+//! Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", arXiv:1604.06174.
+
+use super::cuts::Line;
+use crate::{GradientGraph, NodeId};
+
+/// The forward calls to store, per forward node: those that cross cuts between segments of about equal bytes, √n of
+/// them for n calls that gradients read, and all of the last segment. `bytes` are those of a call's outputs.
+///
+/// Each cut is taken where the fewest bytes cross, up to half a segment later than where the segment is full.
+pub fn sqrt_segments(joined: &GradientGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
+    let line = Line::of(joined, bytes);
+    let n_saved = line.saved.iter().filter(|b| **b > 0).count();
+    let total = line.saved.iter().fold(0usize, |sum, b| sum.saturating_add(*b));
+    let n_segments = (n_saved as f64).sqrt().ceil().max(1.0) as usize;
+    let stored = in_segments(&line, total / n_segments);
+    line.stored(joined.n_forward_nodes, stored.0, stored.1)
+}
+
+/// Positions to store for segments that are full at `target` bytes, and where the last segment begins.
+pub(super) fn in_segments(line: &Line, target: usize) -> (Vec<usize>, usize) {
+    let cuts = line.cuts();
+    let target = target.max(1);
+    let mut stored = Vec::new();
+    let mut start = 0;
+    let (mut at, mut filled) = (0, 0usize);
+    let mut best: Option<usize> = None;
+    while at < line.calls.len() {
+        filled = filled.saturating_add(line.saved[at]);
+        if filled >= target && at + 1 < line.calls.len() && best.is_none_or(|b| cuts[at].0 < cuts[b].0) {
+            best = Some(at);
+        }
+        let is_over = filled >= target.saturating_add(target / 2) || at + 1 == line.calls.len();
+        if let Some(cut) = best.filter(|_| is_over) {
+            stored.extend(line.crossing(cut));
+            start = cut + 1;
+            (at, filled, best) = (cut, 0, None);
+        }
+        at += 1;
+    }
+    (stored, start)
+}
