@@ -167,6 +167,68 @@ fn legend(content: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mxrs::exec::StepReport;
+    use mxrs::graph::memory::{Algorithm, PlanReport};
+
+    /// A plan of this many tensors, each alive for three steps.
+    fn planned(n: usize) -> PlannedGraph {
+        let tensor = |i: usize| PlannedTensor {
+            name: format!("a_layer_with_a_long_name_{i}<&>"),
+            offset_bytes: i % 3 * 4096,
+            size_bytes: 4096,
+            first: i,
+            last: i + 2,
+            kind: TensorKind::Forward,
+        };
+        let step = StepReport {
+            name: String::new(),
+            op: String::new(),
+            backend: "",
+            kernel: String::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            is_prepare: false,
+            refusals: Vec::new(),
+        };
+        PlannedGraph {
+            steps: vec![step; n + 2],
+            n_forward: n + 2,
+            n_recomputed: 0,
+            recomputed_work: 0.0,
+            report: PlanReport {
+                algorithm: Algorithm::Offset,
+                tried: Vec::new(),
+                offset_bytes: None,
+                bytes: 12_288,
+                lower_bound_bytes: 12_288,
+                unshared_bytes: 4096 * n,
+                n_inplace: 0,
+                n_colours: 1,
+            },
+            arena_bytes: 12_288,
+            activation_bytes: 12_288,
+            workspace_bytes: 0,
+            bound_bytes: 0,
+            parameter_bytes: 0,
+            input_bytes: 0,
+            output_bytes: 0,
+            gradient_bytes: 0,
+            packed_bytes: 0,
+            tensors: (0..n).map(tensor).collect(),
+        }
+    }
+
+    #[test]
+    fn large_plans_make_no_large_files() {
+        let small = draw("small", &planned(1000));
+        assert_eq!(small.matches(" bytes at ").count(), 1000);
+        assert!(!small.contains("not drawn"));
+        let large = draw("large", &planned(100_000));
+        assert!(large.len() < 5_000_000, "{}", large.len());
+        let n_drawn = large.matches(" bytes at ").count();
+        assert!(n_drawn > 10_000, "{n_drawn}");
+        assert!(large.contains(&format!("the {} smallest tensors are not drawn", 100_000 - n_drawn)));
+    }
 
     #[test]
     fn marks_are_round_and_few() {
