@@ -54,7 +54,7 @@ pub struct MemoryPlan {
     pub storages: Vec<Storage>,
     /// Scratch storage of each step that asked for some.
     pub scratch: Vec<Option<StorageId>>,
-    /// Outputs that have their input's memory: they run with an in-place request.
+    /// Outputs that have their input's memory, in the order of their steps: they run with an in-place request.
     pub inplace: Vec<InplacePair>,
     /// Devices, with the bytes one arena for all their storages takes.
     pub arenas: Vec<(Device, usize)>,

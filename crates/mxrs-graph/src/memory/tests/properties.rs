@@ -120,6 +120,7 @@ proptest! {
             prop_assert!(report.lower_bound_bytes <= report.bytes, "P9 {}", report);
             prop_assert_eq!(report.lower_bound_bytes, peak_live(&program, &plan), "{:?}", options);
             prop_assert_eq!(report.n_inplace, plan.inplace.len());
+            prop_assert!(plan.inplace.is_sorted_by_key(|pair| pair.step));
             prop_assert!(options.enable_inplace || plan.inplace.is_empty());
             let arenas: usize = plan.arenas.iter().map(|(_, bytes)| bytes).sum();
             prop_assert!(arenas >= report.bytes);
