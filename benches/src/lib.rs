@@ -35,6 +35,7 @@
 pub mod counting;
 pub mod engine;
 pub mod machine;
+pub mod planning;
 pub mod report;
 pub mod rounds;
 pub mod storage;

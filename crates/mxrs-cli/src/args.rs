@@ -2,7 +2,7 @@
 
 use crate::cmd::Command;
 use clap::{Args, Parser, ValueEnum};
-use mxrs::types::Shape;
+use mxrs::types::{DType, Shape};
 
 /// MXNet's command-line tools, rebuilt in Rust.
 #[derive(Parser)]
@@ -93,6 +93,24 @@ pub fn switch(text: &str) -> Result<bool, String> {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
         _ => Err("expected 0 or 1".into()),
+    }
+}
+
+/// Reads an element type that networks compute in.
+pub fn float_dtype(text: &str) -> Result<DType, String> {
+    match text {
+        "float32" => Ok(DType::F32),
+        "float16" => Ok(DType::F16),
+        "bfloat16" => Ok(DType::BF16),
+        _ => Err("expected float32, float16 or bfloat16".into()),
+    }
+}
+
+/// Reads `NAME=VALUE`.
+pub fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("expected NAME=VALUE, such as NNVM_EXEC_MATCH_RANGE=16".into()),
     }
 }
 

@@ -12,6 +12,8 @@ mod networks;
 mod picture;
 mod records;
 mod start;
+mod subject;
+mod svg;
 mod terminal;
 
 use clap::Parser;

@@ -36,7 +36,19 @@ pub fn settings() -> Outcome<(Settings, Vec<Warning>)> {
 /// # Errors
 /// As [`snapshot`]; a backend that is not there.
 pub fn runtime(compute: Option<&Compute>) -> Outcome<Runtime> {
-    let mut builder = Runtime::builder().snapshot(snapshot(compute)?);
+    runtime_with(compute, &[])
+}
+
+/// A runtime with these variables on top of those of the environment.
+///
+/// # Errors
+/// As [`runtime`]; names that no variable has, and bad values.
+pub fn runtime_with(compute: Option<&Compute>, variables: &[(String, String)]) -> Outcome<Runtime> {
+    let mut snapshot = snapshot(compute)?;
+    for (name, value) in variables {
+        snapshot = snapshot.with_api(name, value);
+    }
+    let mut builder = Runtime::builder().snapshot(snapshot);
     if let Some(name) = compute.and_then(|compute| compute.backend.as_deref()) {
         builder = builder.only_backend(name);
     }

@@ -55,7 +55,7 @@ mod segment;
 mod training;
 
 pub use choose::{Choice, Refusal, choose, choose_reorder};
-pub use dry::{PlannedGraph, PlannedTensor, plan_graph};
+pub use dry::{DryGraph, PlannedGraph, PlannedTensor, TensorKind, plan_graph};
 pub use executor::Executor;
 pub use gradients::{BoundGradient, GradReq, GradRequests};
 pub use options::BindOptions;

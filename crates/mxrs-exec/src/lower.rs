@@ -56,6 +56,8 @@ struct Lowering<'a> {
     is_computed: Vec<bool>,
     /// Random call of each random node, which its clones repeat.
     random_of: FxHashMap<NodeId, u32>,
+    /// How often each entry is a head.
+    n_heads_of: Vec<u32>,
 }
 
 /// Lowers a whole graph.
@@ -73,7 +75,9 @@ pub fn lower(source: Source<'_>, options: &BindOptions) -> Result<Program> {
         is_constant: Vec::new(),
         is_computed: Vec::new(),
         random_of: FxHashMap::default(),
+        n_heads_of: vec![0; source.graph.n_entries()],
     };
+    source.graph.heads().iter().for_each(|h| lowering.n_heads_of[source.graph.entry_id(*h).index()] += 1);
     let n_heads = source.graph.heads().len();
     for (id, node) in source.graph.iter() {
         if id.index() == source.n_forward_nodes {
@@ -139,6 +143,7 @@ impl Lowering<'_> {
         let call =
             OpCall { op, params, inputs: &input_descs, outputs: &output_descs, is_constant: &is_constant, is_train };
         let choice = choose(&self.options.backends, &call)?;
+        let multiply_adds = (op.multiply_adds)(&call);
         let planned = choice.planned;
         let ignored: Vec<usize> = op.unread_inputs(is_train).collect();
         let mut wanted = Vec::with_capacity(inputs.len());
@@ -179,6 +184,7 @@ impl Lowering<'_> {
             inplace,
             ignored_inputs: ignored,
             scratch_bytes: planned.scratch_bytes,
+            multiply_adds,
             refusals: choice.refusals,
         });
         Ok(())
@@ -195,7 +201,7 @@ impl Lowering<'_> {
     }
 
     fn is_used(&self, entry: EntryId) -> bool {
-        !self.graph.consumers(entry).is_empty() || self.graph.heads().iter().any(|h| self.graph.entry_id(*h) == entry)
+        !self.graph.consumers(entry).is_empty() || self.n_heads_of[entry.index()] > 0
     }
 
     /// Declared pairs whose tensors have the same size and layout, and whose input may be overwritten.
@@ -243,6 +249,7 @@ impl Lowering<'_> {
             inplace: Vec::new(),
             ignored_inputs: Vec::new(),
             scratch_bytes: 0,
+            multiply_adds: 0,
             refusals: Vec::new(),
         });
         Ok(())
@@ -294,6 +301,7 @@ impl Lowering<'_> {
             inplace: Vec::new(),
             ignored_inputs: Vec::new(),
             scratch_bytes: 0,
+            multiply_adds: 0,
             refusals: Vec::new(),
         })
     }
@@ -306,7 +314,7 @@ impl Lowering<'_> {
             let v = &self.program.values[value];
             // What is added to an array is nobody else's value.
             let is_private = self.source.output_reqs[index] != WriteReq::Add
-                || (self.graph.consumers(entry).is_empty() && self.n_heads_of(entry) == 1);
+                || (self.graph.consumers(entry).is_empty() && self.n_heads_of[entry.index()] == 1);
             let is_direct = v.origin == Origin::Temporary && v.desc.layout.is_row_major() && self.is_computed[value];
             if is_direct && is_private {
                 self.program.values[value].origin = Origin::Output(index);
@@ -325,9 +333,5 @@ impl Lowering<'_> {
             self.program.outputs.push(output);
         }
         Ok(())
-    }
-
-    fn n_heads_of(&self, entry: EntryId) -> usize {
-        self.graph.heads().iter().filter(|h| self.graph.entry_id(**h) == entry).count()
     }
 }

@@ -68,8 +68,11 @@ impl Planned {
     }
 }
 
-/// What the planner is told of a program.
-fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
+/// What the planner is told of a program, and what it answers.
+///
+/// # Errors
+/// As [`Planned::new`].
+pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
     let entries: Vec<PlanEntry> = program
         .values
         .iter()
@@ -141,10 +144,13 @@ impl Addresses<'_> {
     }
 
     fn ready(&self, step: &Step, position: Option<usize>) -> ReadyStep {
-        let is_inplace = |output: usize| {
-            position
-                .is_some_and(|p| self.plan.inplace.iter().any(|i| i.step == p && i.output == output && !i.is_identity))
-        };
+        // The plan lists pairs by their steps.
+        let pairs = position.map_or(&[][..], |p| {
+            let first = self.plan.inplace.partition_point(|pair| pair.step < p);
+            let n_pairs = self.plan.inplace[first..].partition_point(|pair| pair.step == p);
+            &self.plan.inplace[first..first + n_pairs]
+        });
+        let is_inplace = |output: usize| pairs.iter().any(|pair| pair.output == output && !pair.is_identity);
         let n_plain = step.outputs.len() - step.n_rewrites;
         // Nobody reads it, or only those who ignore its content.
         let is_unread = |output: usize| {

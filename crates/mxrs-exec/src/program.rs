@@ -66,6 +66,8 @@ pub struct Step {
     pub ignored_inputs: Vec<usize>,
     /// Temporary memory.
     pub scratch_bytes: usize,
+    /// Multiply-adds, by the operator's own estimate; 0 for copies.
+    pub multiply_adds: u64,
     /// Backends that refused, with reasons.
     pub refusals: Vec<Refusal>,
 }

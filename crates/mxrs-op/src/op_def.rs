@@ -1,7 +1,7 @@
 //! An operator, declared as data.
 
 use crate::param::{NoParams, ParamSpec, Parameters};
-use crate::{Attrs, Gradient, OpParams, ReferenceFn, Sample, is_annotation_key};
+use crate::{Attrs, Gradient, OpCall, OpParams, ReferenceFn, Sample, is_annotation_key};
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
 
@@ -131,6 +131,9 @@ pub struct OpDef {
     pub gradient: Gradient,
     /// Operators that only gradients call (`_backward_Convolution`), declared beside this one.
     pub companions: fn() -> Vec<OpDef>,
+    /// Multiply-adds of a call, to weigh operators against each other. Without better knowledge one for every element of
+    /// the largest tensor.
+    pub multiply_adds: fn(&OpCall<'_>) -> u64,
     /// How closely kernels agree with the reference.
     pub accuracy: Accuracy,
     /// The slow, obviously right kernel; `None` for an operator that is listed but not built.
@@ -166,6 +169,11 @@ fn same_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<
     Ok(())
 }
 
+fn one_per_element(call: &OpCall<'_>) -> u64 {
+    let tensors = call.inputs.iter().chain(call.outputs);
+    tensors.map(|tensor| tensor.shape.n_elements() as u64).max().unwrap_or(0)
+}
+
 impl OpDef {
     /// An operator with one input `data`, one output of the same shape and type, no parameters and no kernel.
     pub fn new(name: &'static str) -> Self {
@@ -192,6 +200,7 @@ impl OpDef {
             is_random: |_, _| false,
             gradient: Gradient::Undefined,
             companions: Vec::new,
+            multiply_adds: one_per_element,
             accuracy: Accuracy::Exact,
             reference: None,
             samples: Vec::new,

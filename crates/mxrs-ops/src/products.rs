@@ -14,8 +14,8 @@ use crate::inference::{learn, learn_dim, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::param::Parameters;
 use mxrs_op::{
-    Accuracy, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn,
-    RunMode,
+    Accuracy, GradValue, Gradient, GradientScope, InputNames, OpCall, OpDef, OpParams, RefInput, RefOutput,
+    ReferenceFn, RunMode, TensorDesc,
 };
 use mxrs_types::{DType, PartialShape, Result};
 
@@ -57,6 +57,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
             inputs: InputNames::Fixed(&["ograd", "weight", "data"]),
             ignored_inputs: &[2],
             infer_shape: infer_data::<P>,
+            multiply_adds: |call| of_product(call.inputs.first(), call.inputs.get(1)),
             reference: Some(P::DATA_KERNEL),
             gradient: Gradient::By(gradient_of_data::<P>),
             samples: || {
@@ -71,6 +72,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
             inputs: InputNames::Fixed(&["ograd", "data", "weight"]),
             ignored_inputs: &[2],
             infer_shape: infer_weight::<P>,
+            multiply_adds: |call| of_product(call.inputs.first(), call.outputs.first()),
             reference: Some(P::WEIGHT_KERNEL),
             gradient: Gradient::By(gradient_of_weight::<P>),
             samples: || {
@@ -108,6 +110,18 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
             ..define(P::FROM_BIAS)
         },
     ]
+}
+
+/// Multiply-adds of the operator itself.
+pub fn multiply_adds(call: &OpCall<'_>) -> u64 {
+    of_product(call.outputs.first(), call.inputs.get(1))
+}
+
+/// Every cell of out sums a weight's worth of products for one of its channels; both gradients have as many products.
+fn of_product(out: Option<&TensorDesc>, weight: Option<&TensorDesc>) -> u64 {
+    let (Some(out), Some(weight)) = (out, weight) else { return 0 };
+    let per_channel = weight.shape.iter().skip(1).fold(1u64, |product, size| product.saturating_mul(*size as u64));
+    per_channel.saturating_mul(out.shape.n_elements() as u64)
 }
 
 /// What operator `op` makes of `inputs`, with the attributes of the call that is differentiated.

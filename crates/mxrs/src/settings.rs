@@ -96,6 +96,7 @@ pub fn planner(settings: &Settings) -> PlanOptions {
         num_colours: u32::try_from(settings.n_colours().get()).unwrap_or(u32::MAX),
         auto_search: settings.planner.sweep_match_range,
         allow_offset: true,
+        allow_pool: true,
         verbose: settings.planner.verbose,
     }
 }

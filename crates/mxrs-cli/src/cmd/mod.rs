@@ -3,6 +3,8 @@
 mod diagnose;
 mod env;
 mod ops;
+mod plan;
+mod plot;
 mod predict;
 mod score;
 mod summary;
@@ -17,6 +19,10 @@ pub enum Command {
     Env(env::Args),
     /// Print the layers of a symbol file with their output shapes and parameters
     Summary(summary::Args),
+    /// Plan the memory of a graph without running it, and compare the planner's algorithms
+    Plan(plan::Args),
+    /// Draw a graph as SVG or as a Graphviz file
+    Plot(plot::Args),
     /// Classify the images of a record file, or image files, with a checkpoint
     Predict(predict::Args),
     /// Measure images per second of the networks on MXNet's performance page
@@ -35,6 +41,8 @@ pub fn run(cli: &Cli) -> Outcome {
     match &cli.command {
         Command::Env(args) => env::run(args),
         Command::Summary(args) => summary::run(args),
+        Command::Plan(args) => plan::run(args),
+        Command::Plot(args) => plot::run(args),
         Command::Predict(args) => predict::run(args, !cli.logging.quiet),
         Command::Score(args) => score::run(args),
         Command::Ops(args) => ops::run(args),

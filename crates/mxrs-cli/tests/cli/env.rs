@@ -41,6 +41,8 @@ fn a_bad_value_is_an_error_before_any_work() {
         vec!["env"],
         predict,
         vec!["summary", &symbol],
+        vec!["plan", "mlp"],
+        vec!["plot", "mlp"],
         vec!["ops"],
         vec!["diagnose"],
         vec!["score", "--network", "vgg-16"],

@@ -4,9 +4,11 @@ use crate::mxrs::mxrs;
 
 #[test]
 fn every_command_explains_its_flags() {
-    let commands: [(&str, &[&str]); 6] = [
+    let commands: [(&str, &[&str]); 8] = [
         ("env", &["--area", "--format", "markdown"]),
         ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
+        ("plan", &["--batch", "--shape", "--mode", "--set", "--compare", "--svg", "mxrs plan resnet-50"]),
+        ("plot", &["--svg", "--dot", "--shape", "--weights", "--title", "mxrs plot resnet-18"]),
         (
             "predict",
             &["--model", "--epoch", "--data-shape", "[default: 3,224,224]", "--mean-rgb", "--draw", "--output"],

@@ -7,6 +7,8 @@ mod help;
 mod interrupt;
 mod mxrs;
 mod ops;
+mod plan;
+mod plot;
 mod predict;
 mod score;
 mod summary;

@@ -9,8 +9,10 @@
 //! - P5 an input overwritten in place has no later reader (an identity's memory is not overwritten);
 //! - P6 equal input gives an equal plan;
 //! - P7 results are bit-identical to those without any sharing;
-//! - P8 the plan is never larger than without sharing;
-//! - P9 it is never smaller than the peak of live bytes.
+//! - P8 the smallest plan is never larger than without sharing;
+//! - P9 it is never smaller than the peak of live bytes;
+//! - P10 reuse never races when steps run in parallel: steps that list their storages as variables, and in an offset plan
+//!   list as written the storages whose bytes they take over, may run in any order that those variables allow.
 //!
 //! Two algorithms. The *pool* reproduces what the manual says of `NNVM_EXEC_MATCH_RANGE` and `MXNET_EXEC_NUM_TEMP`: a
 //! free list searched within a size range, a sweep over ranges, colours. The *offset* planner places tenants, largest
@@ -21,6 +23,7 @@
 //! Steps of an offset plan must run in order, or with edges of their own; pool storages map to one engine variable each.
 
 mod colour;
+mod occupied;
 mod offset;
 mod plan;
 mod pool;

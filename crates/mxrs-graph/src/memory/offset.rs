@@ -1,5 +1,6 @@
 //! The offset planner: tenants in order of size, each into the tightest gap left by those alive with it.
 
+use super::occupied::Occupied;
 use super::tenant::{Tenant, Tenants};
 use mxrs_types::Device;
 use std::cmp::Reverse;
@@ -76,23 +77,21 @@ pub(super) fn plan(tenants: &Tenants) -> OffsetPlan {
 fn place(list: &[Tenant], order: &[usize], n_steps: usize) -> (usize, Vec<usize>) {
     let mut offsets = vec![0; list.len()];
     let mut extent = 0;
-    let mut placed = Lifetimes::new(n_steps + 1);
-    let mut alive: Vec<(usize, usize)> = Vec::new();
+    let mut occupied = Occupied::new(n_steps + 1);
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &t in order {
-        let tenant = &list[t];
-        alive.clear();
-        placed.for_each_overlapping(tenant, |other| {
-            alive.push((offsets[other], offsets[other].saturating_add(list[other].size_bytes)));
-        });
-        alive.sort_unstable();
-        offsets[t] = tightest_gap(&alive, tenant.size_bytes);
-        extent = extent.max(offsets[t].saturating_add(tenant.size_bytes));
-        placed.insert(t, tenant);
+        let Tenant { size_bytes, first, last, .. } = list[t];
+        occupied.between(first, last, &mut ranges);
+        let start = tightest_gap(&ranges, size_bytes);
+        let end = start.saturating_add(size_bytes);
+        occupied.insert(first, last, (start, aligned(end)));
+        (offsets[t], extent) = (start, extent.max(end));
     }
     (extent, offsets)
 }
 
-/// Offset of the smallest gap between occupied ranges (sorted by start) that holds `size_bytes`, else behind them all.
+/// Offset of the smallest gap between occupied ranges (sorted by start, aligned) that holds `size_bytes`, else behind them
+/// all.
 fn tightest_gap(occupied: &[(usize, usize)], size_bytes: usize) -> usize {
     let mut best: Option<(usize, usize)> = None;
     let mut cursor = 0;
@@ -100,7 +99,7 @@ fn tightest_gap(occupied: &[(usize, usize)], size_bytes: usize) -> usize {
         if *start >= cursor && start - cursor >= size_bytes && best.is_none_or(|(gap, _)| start - cursor < gap) {
             best = Some((start - cursor, cursor));
         }
-        cursor = cursor.max(aligned(*end));
+        cursor = cursor.max(*end);
     }
     best.map_or(cursor, |(_, offset)| offset)
 }
@@ -143,47 +142,46 @@ impl FullestStep {
     }
 }
 
-/// Lifetimes placed so far, found by overlap without looking at the others: a tree over steps holds each lifetime in
-/// the nodes that tile it, so those alive at one step are on the path from its leaf to the root; those that begin later
-/// are listed by their first step.
-struct Lifetimes {
-    n_leaves: usize,
-    tree: Vec<Vec<u32>>,
-    by_first: Vec<Vec<u32>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
 
-impl Lifetimes {
-    fn new(n_steps: usize) -> Self {
-        let n_leaves = n_steps.next_power_of_two();
-        Self { n_leaves, tree: vec![Vec::new(); 2 * n_leaves], by_first: vec![Vec::new(); n_steps] }
+    /// The published algorithm as it is written: every placed tenant is looked at.
+    fn place_slowly(list: &[Tenant], order: &[usize]) -> (usize, Vec<usize>) {
+        let mut offsets = vec![0; list.len()];
+        let mut extent = 0;
+        for (n_placed, &t) in order.iter().enumerate() {
+            let placed = order[..n_placed].iter().copied();
+            let together = placed.filter(|o| list[*o].first <= list[t].last && list[t].first <= list[*o].last);
+            let mut ranges: Vec<(usize, usize)> =
+                together.map(|o| (offsets[o], aligned(offsets[o] + list[o].size_bytes))).collect();
+            ranges.sort_unstable();
+            offsets[t] = tightest_gap(&ranges, list[t].size_bytes);
+            extent = extent.max(offsets[t] + list[t].size_bytes);
+        }
+        (extent, offsets)
     }
 
-    fn insert(&mut self, id: usize, tenant: &Tenant) {
-        self.by_first[tenant.first].push(id as u32);
-        let (mut low, mut high) = (tenant.first + self.n_leaves, tenant.last + self.n_leaves + 1);
-        while low < high {
-            if low % 2 == 1 {
-                self.tree[low].push(id as u32);
-                low += 1;
-            }
-            if high % 2 == 1 {
-                high -= 1;
-                self.tree[high].push(id as u32);
-            }
-            low /= 2;
-            high /= 2;
-        }
-    }
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
 
-    fn for_each_overlapping(&self, tenant: &Tenant, mut visit: impl FnMut(usize)) {
-        let mut node = tenant.first + self.n_leaves;
-        while node > 0 {
-            self.tree[node].iter().for_each(|id| visit(*id as usize));
-            node /= 2;
-        }
-        // Lifetimes that begin at `first` are on the path above already.
-        for begun in &self.by_first[tenant.first + 1..=tenant.last] {
-            begun.iter().for_each(|id| visit(*id as usize));
+        #[test]
+        fn looking_at_merged_ranges_changes_no_offset(
+            wishes in prop::collection::vec((1usize..700, 0usize..50, 0usize..50), 1..80)
+        ) {
+            let tenant = |(size_bytes, a, b): (usize, usize, usize)| Tenant {
+                size_bytes,
+                device: Device::cpu(0),
+                first: a.min(b),
+                last: a.max(b),
+                is_scratch: false,
+            };
+            let list: Vec<Tenant> = wishes.into_iter().map(tenant).collect();
+            let all: Vec<usize> = (0..list.len()).collect();
+            for order in orders(&list, &all, 50) {
+                prop_assert_eq!(place(&list, &order, 50), place_slowly(&list, &order));
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ pub struct MemoryPlan {
     pub storages: Vec<Storage>,
     /// Scratch storage of each step that asked for some.
     pub scratch: Vec<Option<StorageId>>,
-    /// Outputs that have their input's memory: they run with an in-place request.
+    /// Outputs that have their input's memory, in the order of their steps: they run with an in-place request.
     pub inplace: Vec<InplacePair>,
     /// Devices, with the bytes one arena for all their storages takes.
     pub arenas: Vec<(Device, usize)>,
@@ -88,34 +88,37 @@ pub fn plan_memory(
     let tenants = tenant::find(steps, entries, heads, options)?;
     let unshared_bytes = unshared_bytes(steps, entries, &tenants)?;
     let colours = colour::paint(steps, entries.len(), options.num_colours);
+    let may_offset = options.match_range.is_none() && options.allow_offset && options.num_colours <= 1;
+    let ranges = if may_offset && !options.allow_pool { Vec::new() } else { ranges(options) };
     let mut tried = Vec::new();
-    let mut best: Option<(u32, usize, PoolPlan)> = None;
-    for match_range in ranges(options) {
+    let mut pool: Option<(TriedRange, PoolPlan)> = None;
+    for match_range in ranges {
         let plan = pool::plan(&tenants, &colours, match_range);
         let bytes = plan.bytes();
         tried.push(TriedRange { match_range, bytes });
-        if best.as_ref().is_none_or(|(_, least, _)| bytes < *least) {
-            best = Some((match_range, bytes, plan));
+        if pool.as_ref().is_none_or(|(least, _)| bytes < least.bytes) {
+            pool = Some((TriedRange { match_range, bytes }, plan));
         }
     }
-    let Some((match_range, pool_bytes, pool)) = best else {
-        return Err(Error::invalid("memory plan: match ranges", "none", "at least one"));
-    };
-    let may_offset = options.match_range.is_none() && options.allow_offset && options.num_colours <= 1;
     let offsets = may_offset.then(|| offset::plan(&tenants));
     let report = PlanReport {
-        algorithm: Algorithm::Pool { match_range },
+        algorithm: Algorithm::Offset,
         tried,
         offset_bytes: offsets.as_ref().map(OffsetPlan::bytes),
-        bytes: pool_bytes,
+        bytes: 0,
         lower_bound_bytes: lower_bound(&tenants),
         unshared_bytes,
         n_inplace: tenants.inplace.len(),
         n_colours: colours.iter().max().map_or(1, |c| c + 1),
     };
-    let plan = match offsets {
-        Some(offsets) if offsets.bytes() < pool_bytes => from_offsets(offsets, &tenants, entries, report),
-        _ => from_pool(pool, &tenants, entries, report),
+    let plan = match (pool, offsets) {
+        (Some((least, pool)), offsets) if offsets.as_ref().is_none_or(|o| o.bytes() >= least.bytes) => {
+            let TriedRange { match_range, bytes } = least;
+            let report = PlanReport { algorithm: Algorithm::Pool { match_range }, bytes, ..report };
+            from_pool(pool, &tenants, entries, report)
+        }
+        (_, Some(offsets)) => from_offsets(offsets, &tenants, entries, report),
+        _ => return Err(Error::invalid("memory plan: match ranges", "none", "at least one")),
     };
     if options.verbose {
         log(&plan, entries, &tenants);
@@ -148,9 +151,12 @@ fn unshared_bytes(steps: &[PlanStep], entries: &[PlanEntry], tenants: &Tenants) 
 /// Most bytes alive at one step, summed over devices.
 fn lower_bound(tenants: &Tenants) -> usize {
     let n_steps = tenants.made_at.len();
-    let mut devices: Vec<Device> = tenants.list.iter().map(|t| t.device).collect();
-    devices.sort_unstable_by_key(|d| d.to_string());
-    devices.dedup();
+    let mut devices: Vec<Device> = Vec::new();
+    for tenant in &tenants.list {
+        if !devices.contains(&tenant.device) {
+            devices.push(tenant.device);
+        }
+    }
     let on = |device: Device| tenants.list.iter().filter(move |t| t.device == device);
     devices.into_iter().map(|device| live_bytes(on(device), n_steps).into_iter().max().unwrap_or(0)).sum()
 }

@@ -21,11 +21,8 @@ impl PoolPlan {
     }
 }
 
-/// A released storage: who may take it.
-struct Free {
-    storage: usize,
-    colour: u32,
-}
+/// Released storages of one device and colour, ordered by capacity, then by time of release.
+type Free = BTreeMap<(usize, usize), usize>;
 
 /// Plans with match range `range`: a request of `b` bytes takes the smallest released storage in `[b, b·range]`, else
 /// the largest in `[b/range, b)`, which grows; device and colour must match. Range 0 never reuses.
@@ -34,8 +31,7 @@ struct Free {
 pub(super) fn plan(tenants: &Tenants, colours: &[u32], range: u32) -> PoolPlan {
     let range = range as usize;
     let mut plan = PoolPlan { storages: Vec::new(), of_tenant: vec![usize::MAX; tenants.list.len()] };
-    // Ordered by capacity, then by time of release.
-    let mut free: BTreeMap<(usize, usize), Free> = BTreeMap::new();
+    let mut free: FxHashMap<(Device, u32), Free> = FxHashMap::default();
     let mut n_released = 0;
     let mut workspaces: FxHashMap<(Device, u32), usize> = FxHashMap::default();
     for (step, made) in tenants.made_at.iter().enumerate() {
@@ -43,19 +39,15 @@ pub(super) fn plan(tenants: &Tenants, colours: &[u32], range: u32) -> PoolPlan {
         for &t in made {
             let tenant = &tenants.list[t];
             let (bytes, device) = (tenant.size_bytes, tenant.device);
-            let fits = |f: &Free| f.colour == colour && plan.storages[f.storage].0 == device;
-            let found = (range > 0 && bytes > 0)
-                .then(|| {
-                    let above = free.range((bytes, 0)..=(bytes.saturating_mul(range), usize::MAX));
-                    let below = free.range((bytes.div_ceil(range), 0)..(bytes, 0)).rev();
-                    above.chain(below).find(|(_, f)| fits(f)).map(|(key, _)| *key)
-                })
-                .flatten();
-            plan.of_tenant[t] = match found.and_then(|key| free.remove(&key)) {
-                Some(reused) => {
-                    let capacity = &mut plan.storages[reused.storage].1;
+            let reused = match free.get_mut(&(device, colour)) {
+                Some(free) if range > 0 && bytes > 0 => take(free, bytes, range),
+                _ => None,
+            };
+            plan.of_tenant[t] = match reused {
+                Some(storage) => {
+                    let capacity = &mut plan.storages[storage].1;
                     *capacity = bytes.max(*capacity);
-                    reused.storage
+                    storage
                 }
                 None => {
                     plan.storages.push((device, bytes));
@@ -77,12 +69,20 @@ pub(super) fn plan(tenants: &Tenants, colours: &[u32], range: u32) -> PoolPlan {
         }
         for &t in &tenants.released_at[step] {
             let storage = plan.of_tenant[t];
-            let capacity = plan.storages[storage].1;
+            let (device, capacity) = plan.storages[storage];
             if capacity > 0 {
-                free.insert((capacity, n_released), Free { storage, colour });
+                free.entry((device, colour)).or_default().insert((capacity, n_released), storage);
                 n_released += 1;
             }
         }
     }
     plan
+}
+
+/// Takes the smallest storage in `[bytes, bytes·range]`, else the largest in `[bytes/range, bytes)`.
+fn take(free: &mut Free, bytes: usize, range: usize) -> Option<usize> {
+    let above = free.range((bytes, 0)..=(bytes.saturating_mul(range), usize::MAX)).next();
+    let below = || free.range((bytes.div_ceil(range), 0)..(bytes, 0)).next_back();
+    let key = *above.or_else(below)?.0;
+    free.remove(&key)
 }

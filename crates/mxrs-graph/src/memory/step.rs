@@ -58,6 +58,9 @@ pub struct PlanOptions {
     pub auto_search: bool,
     /// Whether the offset planner may compete when no range is set: its steps must run in order.
     pub allow_offset: bool,
+    /// Whether the pool may compete. Without it offsets are taken whatever they cost, where they may compete at all;
+    /// elsewhere the pool is what there is.
+    pub allow_pool: bool,
     /// `MXNET_MEM_PLAN_VERBOSE_LOGGING`: one log line per entry.
     pub verbose: bool,
 }
@@ -75,6 +78,7 @@ impl Default for PlanOptions {
             num_colours: 1,
             auto_search: true,
             allow_offset: true,
+            allow_pool: true,
             verbose: false,
         }
     }

@@ -46,6 +46,7 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: FLOATS,
         accuracy: Accuracy::Product,
+        multiply_adds: products::multiply_adds,
         gradient: Gradient::By(products::gradient::<FullyConnected>),
         companions: products::companions::<FullyConnected>,
         reference: Some(multiply),

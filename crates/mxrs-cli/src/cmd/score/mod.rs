@@ -3,7 +3,7 @@
 mod measure;
 mod report;
 
-use crate::args::{Compute, image_shape};
+use crate::args::{Compute, float_dtype, image_shape};
 use crate::exit::{Failure, Outcome};
 use crate::networks::{BENCHMARK, Network, WITHOUT_FLOAT16, is_built};
 use crate::{interrupt, start};
@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 5)]
     warmup: u32,
     /// Element types, separated by commas: float32, float16 (GPU only), bfloat16
-    #[arg(long, value_name = "TYPE", value_delimiter = ',', default_value = "float32", value_parser = dtype)]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', default_value = "float32", value_parser = float_dtype)]
     dtype: Vec<DType>,
     /// Times each measurement is made; above 1 a second line gives median and spread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -54,15 +54,6 @@ pub struct Args {
     /// Device, backend and threads.
     #[command(flatten)]
     compute: Compute,
-}
-
-fn dtype(text: &str) -> Result<DType, String> {
-    match text {
-        "float32" => Ok(DType::F32),
-        "float16" => Ok(DType::F16),
-        "bfloat16" => Ok(DType::BF16),
-        _ => Err("expected float32, float16 or bfloat16".into()),
-    }
 }
 
 /// Runs the command.

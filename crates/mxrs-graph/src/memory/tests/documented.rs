@@ -66,6 +66,25 @@ fn d11_sweeps_and_reports_every_range() {
     assert_eq!(ranges, [1, 2, 4, 8, 10]);
 }
 
+/// Storages of 64, 256 and 320 bytes are free and one of 8 is not, when `bytes` are asked for.
+#[test]
+fn d11_takes_the_smallest_that_is_large_enough_else_the_largest() {
+    let total = |bytes| {
+        let mut p = Program::default();
+        let x = p.entry(4, EntryKind::External);
+        let freed = [64, 256, 320].map(|size| p.step(&[x], size, &[]));
+        let reader = p.step(&freed, 8, &[]);
+        let last = p.step(&[reader], bytes, &[]);
+        p.heads = vec![last];
+        p.plan(&PlanOptions { auto_search: false, ..explicit(16) }).report.bytes - 8
+    };
+    assert_eq!(total(100), 64 + 256 + 320);
+    // 320 grows, not 64.
+    assert_eq!(total(1000), 64 + 256 + 1000);
+    // All are too small by more than the range, or too large.
+    assert_eq!([total(320 * 16 + 1), total(3)], [64 + 256 + 320 + 320 * 16 + 1, 64 + 256 + 320 + 3]);
+}
+
 #[test]
 fn b28_off_tries_one_range() {
     let p = powers_of_three();

@@ -55,16 +55,23 @@ fn fill(bytes: &mut [u8], mut seed: u64) {
     }
 }
 
-/// Runs the program; with a plan, in the plan's memory.
+/// Runs the program in its own order; with a plan, in the plan's memory.
 pub fn run(program: &Program, plan: Option<&MemoryPlan>) -> Observed {
-    let lifetimes = program.lifetimes();
+    let order: Vec<usize> = (0..program.steps.len()).collect();
+    run_in_order(program, plan, &order)
+}
+
+/// Runs the steps in this order, which must respect what steps read and write.
+pub fn run_in_order(program: &Program, plan: Option<&MemoryPlan>, order: &[usize]) -> Observed {
+    let mut has_run = vec![false; program.steps.len()];
     let mut memory = Memory {
         own: program.entries.iter().map(|e| vec![0; e.size_bytes]).collect(),
         arenas: plan.map_or(Vec::new(), |p| p.arenas.iter().map(|(d, n)| (*d, vec![POISON; *n])).collect()),
         plan,
     };
-    let mut digests = Vec::new();
-    for (s, step) in program.steps.iter().enumerate() {
+    let mut digests = vec![0; program.steps.len()];
+    for &s in order {
+        let step = &program.steps[s];
         let inplace: Vec<usize> = plan
             .map_or(Vec::new(), |p| p.inplace.iter().filter(|pair| pair.step == s).map(|pair| pair.output).collect());
         // The worst a kernel may do first: write its scratch and every output that is nobody's input.
@@ -84,7 +91,7 @@ pub fn run(program: &Program, plan: Option<&MemoryPlan>) -> Observed {
                 seen = digest(seen, memory.of(program, *input));
             }
         }
-        digests.push(seen);
+        digests[s] = seen;
         // Identities first: they read, the others overwrite.
         let mut written: Vec<(usize, Vec<u8>)> = Vec::new();
         for (o, output) in step.outputs.iter().enumerate() {
@@ -106,27 +113,33 @@ pub fn run(program: &Program, plan: Option<&MemoryPlan>) -> Observed {
                 to.copy_from_slice(&bytes);
             }
         }
+        has_run[s] = true;
         if let Some(plan) = plan {
-            poison_the_dead(program, plan, &lifetimes, s, &mut memory);
+            poison_the_dead(program, plan, &has_run, &mut memory);
         }
     }
     let heads = program.heads.iter().map(|h| memory.of(program, *h).to_vec()).collect();
     Observed { digests, heads }
 }
 
-/// Overwrites every arena byte that no living entry owns after step `s`.
-fn poison_the_dead(
-    program: &Program,
-    plan: &MemoryPlan,
-    lifetimes: &[Option<(usize, usize)>],
-    s: usize,
-    memory: &mut Memory<'_>,
-) {
+/// Overwrites every arena byte that no living entry owns: none that has been made and is a head or still to be read.
+fn poison_the_dead(program: &Program, plan: &MemoryPlan, has_run: &[bool], memory: &mut Memory<'_>) {
+    let mut is_wanted = vec![false; program.entries.len()];
+    let mut is_made = vec![false; program.entries.len()];
+    program.heads.iter().for_each(|h| is_wanted[h.index()] = true);
+    for (step, has_run) in program.steps.iter().zip(has_run) {
+        if *has_run {
+            step.outputs.iter().for_each(|o| is_made[o.index()] = true);
+        } else {
+            let read = step.inputs.iter().enumerate().filter(|(i, _)| !step.ignored_inputs.contains(i));
+            read.for_each(|(_, e)| is_wanted[e.index()] = true);
+        }
+    }
     let mut alive: Vec<(Device, usize, usize)> = Vec::new();
-    for (e, life) in lifetimes.iter().enumerate() {
-        if let (Some((made, last)), Placement::Storage(id)) = (life, plan.placements[e])
-            && *made <= s
-            && *last > s
+    for (e, placement) in plan.placements.iter().enumerate() {
+        if let Placement::Storage(id) = placement
+            && is_made[e]
+            && is_wanted[e]
         {
             let storage = plan.storages[id.index()];
             alive.push((storage.device, storage.offset_bytes, program.entries[e].size_bytes));

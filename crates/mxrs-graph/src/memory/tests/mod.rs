@@ -3,5 +3,6 @@
 mod documented;
 mod edge_cases;
 mod interpreter;
+mod parallel;
 mod program;
 mod properties;

@@ -72,6 +72,9 @@ pub fn all_options() -> Vec<PlanOptions> {
         with(Some(16), 1, true, true),
         with(Some(10), 1, true, false),
         with(Some(16), 3, true, true),
+        PlanOptions { allow_offset: false, ..PlanOptions::default() },
+        PlanOptions { allow_pool: false, ..PlanOptions::default() },
+        PlanOptions { allow_pool: false, enable_inplace: false, ..PlanOptions::default() },
     ]
 }
 

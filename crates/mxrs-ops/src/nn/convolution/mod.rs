@@ -100,6 +100,7 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: FLOATS,
         accuracy: Accuracy::Product,
+        multiply_adds: products::multiply_adds,
         gradient: Gradient::By(products::gradient::<backward::Convolution>),
         companions: products::companions::<backward::Convolution>,
         reference: Some(convolve),

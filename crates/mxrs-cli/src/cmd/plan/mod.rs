@@ -1,0 +1,106 @@
+//! `mxrs plan`: the memory that a graph would need, without running it.
+
+mod compare;
+mod picture;
+mod report;
+
+use crate::args::{Compute, ListFormat, assignment};
+use crate::exit::{Failure, Outcome};
+use crate::subject::{Subject, SubjectArgs};
+use crate::{start, svg};
+use clap::ValueEnum;
+use mxrs::exec::{BindOptions, DryGraph, GradReq, GradRequests};
+use report::Report;
+use serde::Serialize;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "Examples:
+  mxrs plan resnet-50 --batch 32 --mode training
+  mxrs plan net-symbol.json --shape data=1,3,224,224 --compare
+  mxrs plan resnet-152 --mode training --svg plan.svg
+  mxrs plan vgg-16 --set NNVM_EXEC_MATCH_RANGE=0 --format json
+
+The lower bound is what is alive at the fullest step: no plan can be smaller. The arena holds activations and workspaces;
+parameters, gradients, inputs, outputs and packed constants have memory of their own.";
+
+/// Arguments of `plan`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The graph and its inputs.
+    #[command(flatten)]
+    subject: SubjectArgs,
+    /// What runs: the outputs alone, or a training step with the gradients of all parameters
+    #[arg(long, value_enum, default_value_t = Mode::Inference)]
+    mode: Mode,
+    /// Set a variable for this plan, as the environment would; may be given several times
+    #[arg(long, value_name = "VARIABLE=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// Run every algorithm of the planner, and show what each needs
+    #[arg(long)]
+    compare: bool,
+    /// Draw all tensors over time and address
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    format: ListFormat,
+    /// Device, backend and threads.
+    #[command(flatten)]
+    compute: Compute,
+}
+
+/// What runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Forward only
+    Inference,
+    /// Forward and backward
+    Training,
+}
+
+impl Mode {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Inference => "inference",
+            Self::Training => "training",
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A graph that cannot be used or has inputs without a shape; operators that no backend runs; bad variables; errors of
+/// writing.
+pub fn run(args: &Args) -> Outcome {
+    let runtime = start::runtime_with(Some(&args.compute), &args.set)?;
+    let subject = args.subject.load(&runtime)?;
+    subject.require_shapes()?;
+    let options = BindOptions { default_dtype: subject.dtype, ..runtime.bind_options() };
+    let options = match args.mode {
+        Mode::Inference => options,
+        Mode::Training => BindOptions { gradients: Some(gradients(&subject)), ..options },
+    };
+    let is_train = args.mode == Mode::Training;
+    let dry = DryGraph::new(&subject.graph, &subject.inputs(), &options, is_train).map_err(Failure::binding)?;
+    let planned = dry.plan(&options.plan).map_err(Failure::binding)?;
+    let mut report = Report::new(&subject, args.mode, &planned);
+    if args.compare {
+        report.compared = Some(compare::all(&dry, &options.plan, &planned)?);
+    }
+    if let Some(path) = &args.svg {
+        svg::write(path, &picture::draw(&report.title(), &planned))?;
+    }
+    report.print(args.format)
+}
+
+/// Gradients of everything but inputs and labels.
+fn gradients(subject: &Subject) -> GradRequests {
+    let graph = &subject.graph;
+    let inputs = subject.inputs.iter().map(|(name, _)| name.as_str());
+    let labels = graph.arguments().filter(|id| graph.is_label(*id)).map(|id| graph.node(id).name.as_str());
+    let without = inputs.chain(labels).filter(|name| graph.arguments().any(|id| graph.node(id).name == **name));
+    without.fold(GradRequests::all(GradReq::Write), |requests, name| requests.with(name, GradReq::Null))
+}

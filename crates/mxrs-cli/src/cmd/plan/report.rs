@@ -1,0 +1,211 @@
+//! The figures of `plan`, for people and for programs.
+
+use super::Mode;
+use super::compare::Compared;
+use crate::args::ListFormat;
+use crate::exit::Outcome;
+use crate::subject::Subject;
+use crate::terminal;
+use comfy_table::CellAlignment;
+use mxrs::exec::PlannedGraph;
+use mxrs::graph::memory::Algorithm;
+use serde::Serialize;
+
+/// Everything that is printed.
+#[derive(Serialize)]
+pub struct Report {
+    graph: String,
+    mode: Mode,
+    batch: Option<usize>,
+    dtype: &'static str,
+    steps: usize,
+    forward_steps: usize,
+    bytes: Bytes,
+    in_place: usize,
+    recomputed_operators: usize,
+    /// Multiply-adds of recomputed operators over those of all others.
+    extra_time: f64,
+    algorithm: String,
+    tried: Vec<Tried>,
+    /// Every algorithm, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Vec<Compared>>,
+}
+
+/// Where the bytes are.
+#[derive(Serialize)]
+struct Bytes {
+    lower_bound: usize,
+    arena: usize,
+    activations: usize,
+    workspaces: usize,
+    packed_constants: usize,
+    parameters: usize,
+    gradients: usize,
+    inputs: usize,
+    outputs: usize,
+    total: usize,
+    without_sharing: usize,
+}
+
+/// One plan that was made to choose from.
+#[derive(Serialize)]
+struct Tried {
+    algorithm: String,
+    bytes: usize,
+}
+
+/// Name of an algorithm.
+pub fn algorithm(algorithm: Algorithm) -> String {
+    match algorithm {
+        Algorithm::Pool { match_range } => format!("pool, match range {match_range}"),
+        Algorithm::Offset => "offset".into(),
+    }
+}
+
+/// Units of bytes, each 1024 times the one before.
+pub const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/// Bytes for people.
+pub fn readable(bytes: usize) -> String {
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+impl Report {
+    /// Of one plan.
+    pub fn new(subject: &Subject, mode: Mode, planned: &PlannedGraph) -> Self {
+        let report = &planned.report;
+        let pool = report
+            .tried
+            .iter()
+            .map(|t| Tried { algorithm: algorithm(Algorithm::Pool { match_range: t.match_range }), bytes: t.bytes });
+        let offset = report.offset_bytes.map(|bytes| Tried { algorithm: algorithm(Algorithm::Offset), bytes });
+        Self {
+            graph: subject.name.clone(),
+            mode,
+            batch: subject.batch(),
+            dtype: subject.dtype.name(),
+            steps: planned.steps.len(),
+            forward_steps: planned.n_forward,
+            bytes: Bytes {
+                lower_bound: report.lower_bound_bytes,
+                arena: planned.arena_bytes,
+                activations: planned.activation_bytes,
+                workspaces: planned.workspace_bytes,
+                packed_constants: planned.packed_bytes,
+                parameters: planned.parameter_bytes,
+                gradients: planned.gradient_bytes,
+                inputs: planned.input_bytes,
+                outputs: planned.output_bytes,
+                total: planned.total_bytes(),
+                without_sharing: report.unshared_bytes,
+            },
+            in_place: report.n_inplace,
+            recomputed_operators: planned.n_recomputed,
+            extra_time: planned.recomputed_work,
+            algorithm: algorithm(report.algorithm),
+            tried: pool.chain(offset).collect(),
+            compared: None,
+        }
+    }
+
+    /// What was planned, in one line.
+    pub fn title(&self) -> String {
+        let batch = self.batch.map_or(String::new(), |batch| format!(", batch {batch}"));
+        let (graph, mode, dtype) = (&self.graph, self.mode.word(), self.dtype);
+        format!("{graph}: {mode}{batch}, {dtype}, {} steps, {} of them forward", self.steps, self.forward_steps)
+    }
+
+    /// Prints it.
+    ///
+    /// # Errors
+    /// Those of printing.
+    pub fn print(&self, format: ListFormat) -> Outcome {
+        match format {
+            ListFormat::Json => terminal::print_json(self),
+            ListFormat::Markdown => {
+                let mut text = format!("{}\n\n", self.title());
+                text += &terminal::markdown(&FIGURES, self.figures());
+                text += &format!("\n{}\n", self.notes().join("\n\n"));
+                if let Some(compared) = &self.compared {
+                    text += &format!("\n{}", terminal::markdown(&COLUMNS, compared.iter().map(cells)));
+                }
+                terminal::print(&text)
+            }
+            ListFormat::Table => {
+                terminal::print_line(self.title())?;
+                terminal::print_line(table(&FIGURES, self.figures()))?;
+                for note in self.notes() {
+                    terminal::print_line(note)?;
+                }
+                match &self.compared {
+                    Some(compared) => terminal::print_line(table(&COLUMNS, compared.iter().map(cells).collect())),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn figures(&self) -> Vec<Vec<String>> {
+        let b = &self.bytes;
+        [
+            ("peak (lower bound)", b.lower_bound),
+            ("arena", b.arena),
+            ("  activations", b.activations),
+            ("  workspaces", b.workspaces),
+            ("packed constants", b.packed_constants),
+            ("parameters", b.parameters),
+            ("gradients", b.gradients),
+            ("inputs", b.inputs),
+            ("outputs", b.outputs),
+            ("total", b.total),
+            ("arena without sharing", b.without_sharing),
+        ]
+        .map(|(name, bytes)| vec![name.to_owned(), bytes.to_string(), readable(bytes)])
+        .to_vec()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let tried: Vec<String> = self.tried.iter().map(|t| format!("{}: {}", t.algorithm, readable(t.bytes))).collect();
+        vec![
+            format!(
+                "recomputed operators: {}, estimated extra time {:.1} %",
+                self.recomputed_operators,
+                100.0 * self.extra_time
+            ),
+            format!("algorithm: {}, {} outputs in place; tried {}", self.algorithm, self.in_place, tried.join("; ")),
+        ]
+    }
+}
+
+const FIGURES: [&str; 3] = ["memory", "bytes", ""];
+const COLUMNS: [&str; 5] = ["algorithm", "bytes", "", "x lower bound", "in place"];
+
+fn cells(row: &Compared) -> Vec<String> {
+    let ratio = row.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+    vec![row.algorithm.clone(), row.bytes.to_string(), readable(row.bytes), ratio, row.in_place.to_string()]
+}
+
+/// A table whose columns behind the first are numbers.
+fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = terminal::table(headings);
+    table.add_rows(rows);
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_in_their_unit() {
+        assert_eq!([0, 1023, 1024, 3 << 19, 1 << 30].map(readable), ["0 B", "1023 B", "1.0 KiB", "1.5 MiB", "1.0 GiB"]);
+    }
+}

@@ -1,0 +1,148 @@
+//! `mxrs plan`.
+
+use crate::mxrs::{Ran, digits, mxrs};
+use serde_json::Value;
+
+const LENET: [&str; 2] = ["--shape", "data=(2,1,28,28)"];
+
+fn plan(flags: &[&str]) -> Ran {
+    let symbol = digits("lenet-symbol.json");
+    mxrs(["plan", &symbol].iter().chain(&LENET).chain(flags))
+}
+
+fn bytes(json: &Value, key: &str) -> u64 {
+    json["bytes"][key].as_u64().unwrap_or_else(|| panic!("{key} in {json}"))
+}
+
+#[test]
+fn figures_of_lenet_by_hand() {
+    let json = plan(&["--format", "json"]).json();
+    assert_eq!([&json["graph"], &json["mode"], &json["dtype"]], ["lenet", "inference", "float32"]);
+    assert_eq!((&json["batch"], &json["recomputed_operators"]), (&2.into(), &0.into()));
+    // 520 + 25,050 + 400,500 + 5,010 parameters.
+    assert_eq!(bytes(&json, "parameters"), 4 * 431_080);
+    // The data and two labels; ten probabilities for each.
+    assert_eq!((bytes(&json, "inputs"), bytes(&json, "outputs")), (4 * (2 * 784 + 2), 4 * 20));
+    assert_eq!(bytes(&json, "gradients"), 0);
+    // The first convolution's output and what is made of it: 2 x 20 x 24 x 24, then a quarter of it.
+    let (bound, arena) = (bytes(&json, "lower_bound"), bytes(&json, "arena"));
+    assert!(bound >= 4 * 2 * 20 * (24 * 24 + 12 * 12) && bound <= arena, "{json}");
+    let sum: u64 = ["arena", "packed_constants", "parameters", "gradients", "inputs", "outputs"]
+        .iter()
+        .map(|key| bytes(&json, key))
+        .sum();
+    assert_eq!(bytes(&json, "total"), sum);
+    let tried = json["tried"].as_array().expect("a list");
+    let least = tried.iter().filter_map(|t| t["bytes"].as_u64()).min().expect("some");
+    assert!(tried.len() == 6 && tried.iter().any(|t| t["algorithm"] == json["algorithm"]), "{json}");
+    assert!(least <= arena && arena < least + 64 * 20, "{json}");
+}
+
+#[test]
+fn training_has_gradients_of_all_parameters() {
+    let json = plan(&["--format", "json", "--mode", "training"]).json();
+    assert_eq!(bytes(&json, "gradients"), bytes(&json, "parameters"));
+    assert!(json["steps"].as_u64() > json["forward_steps"].as_u64(), "{json}");
+    let inference = plan(&["--format", "json"]).json();
+    assert_eq!(inference["steps"], inference["forward_steps"]);
+    assert!(bytes(&json, "lower_bound") > bytes(&inference, "lower_bound"));
+}
+
+#[test]
+fn a_network_by_name_takes_a_batch() {
+    let bound = |batch: &str| bytes(&mxrs(["plan", "mlp", "--batch", batch, "--format", "json"]).json(), "inputs");
+    assert_eq!(bound("1"), 4 * 785);
+    assert_eq!(bound("32"), 32 * 4 * 785);
+    let title = mxrs(["plan", "mlp", "--batch", "32"]).ok();
+    assert!(title.starts_with("mlp: inference, batch 32, float32, "), "{title}");
+}
+
+#[test]
+fn all_algorithms_are_compared_with_the_lower_bound() {
+    let json = plan(&["--compare", "--mode", "training", "--format", "json"]).json();
+    let rows = json["compared"].as_array().expect("a list");
+    let of = |name: &str| {
+        let row = rows.iter().find(|row| row["algorithm"] == name).unwrap_or_else(|| panic!("{name} in {json}"));
+        (row["bytes"].as_u64().expect("a number"), row["ratio"].as_f64().expect("a number"))
+    };
+    let names = ["pool, match range 1", "pool, match range 16", "pool, sweep to 16", "offset, in place off", "offset"];
+    assert!(names.iter().all(|name| of(name).1 >= 1.0));
+    assert!(of("no sharing").0 > of("in place only").0 && of("in place only").0 > of("offset").0);
+    assert_eq!(of("no sharing").0, bytes(&json, "without_sharing"));
+    let chosen: Vec<&Value> = rows.iter().filter(|row| row["chosen"] == true).collect();
+    assert_eq!(chosen.len(), 1);
+    assert!(names.iter().all(|name| of(name).0 >= chosen[0]["bytes"].as_u64().expect("a number")), "{json}");
+    let text = plan(&["--compare"]).ok();
+    assert!(text.contains("x lower bound") && text.contains("chosen: "), "{text}");
+    let markdown = plan(&["--compare", "--format", "markdown"]).ok();
+    assert!(markdown.contains("| no sharing | ") && markdown.contains("| peak (lower bound) | "), "{markdown}");
+}
+
+#[test]
+fn variables_are_set_for_the_plan() {
+    let json = plan(&["--set", "NNVM_EXEC_MATCH_RANGE=0", "--set", "MXNET_EXEC_ENABLE_INPLACE=0", "--format", "json"]);
+    let json = json.json();
+    assert_eq!((&json["algorithm"], &json["in_place"]), (&"pool, match range 0".into(), &0.into()));
+    let err = plan(&["--set", "NNVM_EXEC_MATCH_RANGES=0"]).failed(2);
+    assert!(err.contains("NNVM_EXEC_MATCH_RANGE"), "{err}");
+    assert!(plan(&["--set", "NNVM_EXEC_MATCH_RANGE=x"]).failed(2).contains("NNVM_EXEC_MATCH_RANGE"));
+    assert!(plan(&["--set", "NNVM_EXEC_MATCH_RANGE"]).failed(2).contains("NAME=VALUE"));
+}
+
+/// The attribute of an element as a number.
+fn number(element: roxmltree::Node<'_, '_>, name: &str) -> f64 {
+    element.attribute(name).and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{name} of {element:?}"))
+}
+
+#[test]
+fn the_picture_shows_every_tensor_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("plan.svg");
+    let svg = path.display().to_string();
+    plan(&["--mode", "training", "--svg", &svg]).ok();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let document = roxmltree::Document::parse(&text).expect("well-formed XML");
+    let size = (number(document.root_element(), "width"), number(document.root_element(), "height"));
+    let with_title = |element: &roxmltree::Node<'_, '_>| {
+        element.has_tag_name("rect") && element.children().any(|child| child.has_tag_name("title"))
+    };
+    let rectangles: Vec<_> = document.descendants().filter(with_title).collect();
+    assert!(rectangles.len() > 10, "{}", rectangles.len());
+    for (i, a) in rectangles.iter().enumerate() {
+        let title = a.first_element_child().and_then(|title| title.text()).expect("a tooltip");
+        assert!(title.contains(" bytes at ") && title.contains("steps "), "{title}");
+        let edges = |r: &roxmltree::Node<'_, '_>| {
+            let [x, y, w, h] = ["x", "y", "width", "height"].map(|name| number(*r, name));
+            (x, x + w, y, y + h)
+        };
+        let a = edges(a);
+        assert!(a.0 >= 0.0 && a.1 <= size.0 && a.2 >= 0.0 && a.3 <= size.1);
+        for b in rectangles[i + 1..].iter().map(edges) {
+            // Coordinates are rounded to hundredths.
+            let apart = a.1 <= b.0 + 0.03 || b.1 <= a.0 + 0.03 || a.3 <= b.2 + 0.03 || b.3 <= a.2 + 0.03;
+            assert!(apart, "{a:?} {b:?}");
+        }
+    }
+    for word in ["forward | backward", "address (bytes)", ">step<", "lower bound"] {
+        assert!(text.contains(word), "{word}");
+    }
+    let failed = plan(&["--svg", &dir.path().join("none/plan.svg").display().to_string()]);
+    assert!(failed.failed(1).contains("plan.svg"));
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let symbol = digits("lenet-symbol.json");
+    let err = mxrs(["plan", &symbol]).failed(2);
+    assert!(err.contains("`data`") && err.contains("--shape data="), "{err}");
+    let err = mxrs(["plan", "resnet-51"]).failed(2);
+    assert!(err.contains("`resnet-51`") && err.contains("the nearest is `resnet-50`"), "{err}");
+    assert!(mxrs(["plan", "none-symbol.json"]).failed(3).contains("none-symbol.json"));
+    assert!(mxrs(["plan", &symbol, "--shape", "date=1,1,28,28"]).failed(2).contains("`date`"));
+    assert!(mxrs(["plan", &symbol, "--shape", "data=1,1,3,3"]).failed(2).contains("conv1"));
+    assert!(mxrs(["plan", "mlp", "--dtype", "int8"]).failed(2).contains("float32"));
+    let dir = tempfile::tempdir().unwrap();
+    let broken = dir.path().join("net-symbol.json");
+    std::fs::write(&broken, "{").unwrap();
+    assert!(mxrs(["plan", &broken.display().to_string()]).failed(3).contains("net-symbol.json"));
+}

@@ -1,0 +1,161 @@
+//! Planning without binding: what a graph would need, before any array exists.
+
+mod tensors;
+
+pub use tensors::{PlannedTensor, TensorKind};
+
+use crate::bind::{Given, known};
+use crate::joined::Joined;
+use crate::lower::{Bound, Source, lower};
+use crate::machine;
+use crate::options::BindOptions;
+use crate::program::{Origin, Program};
+use crate::report::{StepReport, step_reports};
+use mxrs_graph::memory::PlanReport;
+use mxrs_graph::{Graph, MemoryPlan, PlanOptions};
+use mxrs_types::{Result, Shape, WriteReq};
+use std::sync::Arc;
+
+/// What a graph would need.
+#[derive(Clone, Debug)]
+pub struct PlannedGraph {
+    /// Steps in order, without those that pack constants.
+    pub steps: Vec<StepReport>,
+    /// How many of them are forward.
+    pub n_forward: usize,
+    /// Steps that compute something again.
+    pub n_recomputed: usize,
+    /// Multiply-adds of the steps that compute something again over those of all others: an estimate of the extra time.
+    /// Steps that wait for memory rather than compute take more than that.
+    pub recomputed_work: f64,
+    /// The planner's figures.
+    pub report: PlanReport,
+    /// Bytes of the arena.
+    pub arena_bytes: usize,
+    /// Most bytes of tensors alive at one step, scratch excepted.
+    pub activation_bytes: usize,
+    /// Most bytes of scratch of one step.
+    pub workspace_bytes: usize,
+    /// Bytes of arguments, auxiliary states, head gradients: of parameters and inputs.
+    pub bound_bytes: usize,
+    /// Bytes of parameters, auxiliary states included.
+    pub parameter_bytes: usize,
+    /// Bytes of inputs, labels and head gradients.
+    pub input_bytes: usize,
+    /// Bytes of output arrays.
+    pub output_bytes: usize,
+    /// Bytes of gradient arrays.
+    pub gradient_bytes: usize,
+    /// Bytes of packed constants.
+    pub packed_bytes: usize,
+    /// Everything in the arena.
+    pub tensors: Vec<PlannedTensor>,
+}
+
+impl PlannedGraph {
+    /// Arena, arrays and packed constants together, in bytes.
+    pub fn total_bytes(&self) -> usize {
+        self.arena_bytes + self.bound_bytes + self.output_bytes + self.gradient_bytes + self.packed_bytes
+    }
+}
+
+/// Chooses kernels and layouts and plans memory as [`Executor::simple_bind`](crate::Executor::simple_bind) would, for
+/// inference or (with [`BindOptions::gradients`]) a training step, and allocates nothing.
+///
+/// # Errors
+/// As `simple_bind`, out of memory excepted.
+pub fn plan_graph(
+    graph: &Graph,
+    inputs: &[(&str, Shape)],
+    options: &BindOptions,
+    is_train: bool,
+) -> Result<PlannedGraph> {
+    DryGraph::new(graph, inputs, options, is_train)?.plan(&options.plan)
+}
+
+/// A graph with kernels and layouts and without memory: plans are made of it, any number of them.
+pub struct DryGraph {
+    program: Program,
+    /// Whether each bound array is a parameter; head gradients, which are none, come after the last.
+    is_parameter: Vec<bool>,
+    /// Outputs; the arrays after them are gradients.
+    n_outputs: usize,
+}
+
+impl DryGraph {
+    /// Chooses kernels and layouts.
+    ///
+    /// # Errors
+    /// As [`plan_graph`].
+    pub fn new(graph: &Graph, inputs: &[(&str, Shape)], options: &BindOptions, is_train: bool) -> Result<Self> {
+        let known = known(graph, inputs, &[] as &[Given<'_>], options)?;
+        let is_input = |name: &str| inputs.iter().any(|(input, _)| *input == name);
+        let is_constant = |id| !is_input(&graph.node(id).name) && !graph.is_label(id);
+        let is_parameter: Vec<bool> = graph.variables().iter().map(|id| is_constant(*id)).collect();
+        let bound = graph.variables().iter().zip(&is_parameter).enumerate();
+        let bound = bound.map(|(index, (id, is_constant))| (*id, Bound { index, is_constant: *is_constant })).collect();
+        let n_outputs = graph.heads().len();
+        let program = if is_train {
+            Joined::new(&Arc::new(graph.clone()), &known, &bound, options)?.lower(options)?
+        } else {
+            lower(
+                Source {
+                    graph,
+                    n_forward_nodes: graph.n_nodes(),
+                    shapes: &known.shapes,
+                    dtypes: &known.dtypes,
+                    bound: &bound,
+                    output_reqs: &vec![WriteReq::Write; n_outputs],
+                    n_forward_heads: n_outputs,
+                    is_train: false,
+                },
+                options,
+            )?
+        };
+        Ok(Self { program, is_parameter, n_outputs })
+    }
+
+    /// Plans the memory.
+    ///
+    /// # Errors
+    /// Sizes that do not fit.
+    pub fn plan(&self, options: &PlanOptions) -> Result<PlannedGraph> {
+        Ok(self.describe(machine::plan(&self.program, options)?))
+    }
+
+    fn describe(&self, plan: MemoryPlan) -> PlannedGraph {
+        let program = &self.program;
+        let bytes = |of: &dyn Fn(Origin) -> bool| {
+            program.values.iter().filter(|v| of(v.origin)).map(|v| v.desc.size_bytes()).sum::<usize>()
+        };
+        let is_parameter = |index: usize| self.is_parameter.get(index).copied().unwrap_or(false);
+        let parameter_bytes = bytes(&|o| matches!(o, Origin::Bound(index) if is_parameter(index)));
+        let input_bytes = bytes(&|o| matches!(o, Origin::Bound(index) if !is_parameter(index)));
+        let work = |is_clone: bool| {
+            program
+                .steps
+                .iter()
+                .filter(|s| s.is_clone == is_clone)
+                .map(|s| s.multiply_adds)
+                .fold(0, u64::saturating_add)
+        };
+        let tensors = tensors::of(program, &plan);
+        PlannedGraph {
+            steps: step_reports(program).into_iter().filter(|s| !s.is_prepare).collect(),
+            n_forward: program.n_forward,
+            n_recomputed: program.steps.iter().filter(|s| s.is_clone).count(),
+            recomputed_work: work(true) as f64 / work(false).max(1) as f64,
+            arena_bytes: plan.arenas.iter().map(|(_, bytes)| bytes).sum(),
+            activation_bytes: tensors::peak(&tensors, program.steps.len()),
+            workspace_bytes: program.steps.iter().map(|s| s.scratch_bytes).max().unwrap_or(0),
+            bound_bytes: parameter_bytes + input_bytes,
+            parameter_bytes,
+            input_bytes,
+            output_bytes: bytes(&|o| matches!(o, Origin::Output(index) if index < self.n_outputs)),
+            gradient_bytes: bytes(&|o| matches!(o, Origin::Output(index) if index >= self.n_outputs)),
+            packed_bytes: bytes(&|o| o == Origin::Packed),
+            report: plan.report,
+            tensors,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What is in the arena, over time and address.
+
+use crate::program::Program;
+use mxrs_graph::{MemoryPlan, Placement};
+
+/// What a tensor in the arena is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TensorKind {
+    /// Made and used in the forward part.
+    Forward,
+    /// Made in the forward part and kept for the gradient.
+    Kept,
+    /// Computed a second time, for the gradient.
+    Recomputed,
+    /// Made in the gradient part.
+    Gradient,
+    /// Temporary memory of one kernel.
+    Workspace,
+}
+
+/// Memory of one tensor of a program; of several that share it in place, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedTensor {
+    /// Step that makes it.
+    pub name: String,
+    /// First byte in the arena.
+    pub offset_bytes: usize,
+    /// Bytes.
+    pub size_bytes: usize,
+    /// First step that uses it.
+    pub first: usize,
+    /// Last step that uses it; the last step of all for what stays.
+    pub last: usize,
+    /// What it is for.
+    pub kind: TensorKind,
+}
+
+/// Tensors by their first step.
+pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
+    let mut tensors: Vec<PlannedTensor> = Vec::new();
+    // Tensor of each value.
+    let mut of_value: Vec<Option<usize>> = vec![None; program.values.len()];
+    let mut in_place = plan.inplace.iter().peekable();
+    for (index, step) in program.steps.iter().enumerate() {
+        for value in &step.inputs {
+            if let Some(tensor) = of_value[*value] {
+                tensors[tensor].last = index;
+            }
+        }
+        while let Some(pair) = in_place.next_if(|pair| pair.step == index) {
+            of_value[step.outputs[pair.output]] = of_value[step.inputs[pair.input]];
+        }
+        let kind = match (step.is_clone, index < program.n_forward) {
+            (true, _) => TensorKind::Recomputed,
+            (false, true) => TensorKind::Forward,
+            (false, false) => TensorKind::Gradient,
+        };
+        let made = step.outputs.iter().filter_map(|&value| match plan.placements[value] {
+            Placement::Storage(id) => Some((Some(value), id, program.values[value].desc.size_bytes(), kind)),
+            _ => None,
+        });
+        let scratch = plan.scratch[index].map(|id| (None, id, step.scratch_bytes, TensorKind::Workspace));
+        for (value, id, size_bytes, kind) in made.chain(scratch) {
+            if value.is_some_and(|value| of_value[value].is_some()) {
+                continue;
+            }
+            if let Some(value) = value {
+                of_value[value] = Some(tensors.len());
+            }
+            let offset_bytes = plan.storages[id.index()].offset_bytes;
+            tensors.push(PlannedTensor {
+                name: step.name.clone(),
+                offset_bytes,
+                size_bytes,
+                first: index,
+                last: index,
+                kind,
+            });
+        }
+    }
+    for value in &program.outputs {
+        if let Some(tensor) = of_value[*value] {
+            tensors[tensor].last = program.steps.len().saturating_sub(1);
+        }
+    }
+    for tensor in &mut tensors {
+        if tensor.kind == TensorKind::Forward && tensor.last >= program.n_forward {
+            tensor.kind = TensorKind::Kept;
+        }
+    }
+    tensors
+}
+
+/// Most bytes of tensors other than workspaces that are alive at one of `n_steps` steps.
+pub fn peak(tensors: &[PlannedTensor], n_steps: usize) -> usize {
+    let (mut born, mut died) = (vec![0usize; n_steps + 1], vec![0usize; n_steps + 1]);
+    for tensor in tensors.iter().filter(|t| t.kind != TensorKind::Workspace) {
+        born[tensor.first] += tensor.size_bytes;
+        died[tensor.last + 1] += tensor.size_bytes;
+    }
+    let change = |live: &mut usize, (born, died): (&usize, &usize)| {
+        *live = *live - died + born;
+        Some(*live)
+    };
+    born.iter().zip(&died).scan(0, change).max().unwrap_or(0)
+}

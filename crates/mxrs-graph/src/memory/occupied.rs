@@ -1,0 +1,151 @@
+//! Which addresses are taken over a span of steps, without looking at the tenants that took them.
+//!
+//! A tree over steps. A tenant is entered at the few nodes that tile its lifetime, and above and at the ends of those.
+//! Each node keeps ranges of addresses, and ranges that touch are one: a dense plan has few, however many tenants made
+//! them, so that a question costs about the logarithm of the number of steps.
+
+/// Ranges of addresses: sorted, disjoint, not touching.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Ranges(Vec<(usize, usize)>);
+
+impl Ranges {
+    fn insert(&mut self, (start, end): (usize, usize)) {
+        // Ranges that touch the new one.
+        let low = self.0.partition_point(|range| range.1 < start);
+        let n_touching = self.0[low..].partition_point(|range| range.0 <= end);
+        if n_touching == 0 {
+            self.0.insert(low, (start, end));
+            return;
+        }
+        let last = self.0[low + n_touching - 1];
+        let first = &mut self.0[low];
+        *first = (start.min(first.0), end.max(last.1));
+        if n_touching > 1 {
+            self.0.drain(low + 1..low + n_touching);
+        }
+    }
+}
+
+/// What one node of the tree knows; its span is the steps of the leaves below it.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    /// Addresses taken during the whole span.
+    throughout: Ranges,
+    /// Addresses taken at some step of the span.
+    somewhere: Ranges,
+}
+
+/// Addresses taken so far, by step.
+#[derive(Debug)]
+pub(super) struct Occupied {
+    n_leaves: usize,
+    /// The root is at 1, the children of `n` are at `2n` and `2n + 1`.
+    nodes: Vec<Node>,
+}
+
+impl Occupied {
+    /// Nothing is taken at any of `n_steps` steps.
+    pub fn new(n_steps: usize) -> Self {
+        let n_leaves = n_steps.next_power_of_two();
+        Self { n_leaves, nodes: vec![Node::default(); 2 * n_leaves] }
+    }
+
+    /// Takes a range of addresses from step `first` to step `last`.
+    pub fn insert(&mut self, first: usize, last: usize, range: (usize, usize)) {
+        let nodes = &mut self.nodes;
+        for_each_tile(self.n_leaves, first, last, |tile| {
+            nodes[tile].throughout.insert(range);
+            nodes[tile].somewhere.insert(range);
+        });
+        // The parent of a tile reaches beyond the lifetime, so it is above one of its ends.
+        for_each_above_ends(self.n_leaves, first, last, |node| nodes[node].somewhere.insert(range));
+    }
+
+    /// Addresses taken at any step from `first` to `last`: ranges sorted by their start, which may overlap.
+    pub fn between(&self, first: usize, last: usize, ranges: &mut Vec<(usize, usize)>) {
+        ranges.clear();
+        // What overlaps the span is entered below a tile of it, or tiles something above: that is above an end.
+        for_each_tile(self.n_leaves, first, last, |tile| ranges.extend(&self.nodes[tile].somewhere.0));
+        for_each_above_ends(self.n_leaves, first, last, |node| ranges.extend(&self.nodes[node].throughout.0));
+        ranges.sort_unstable();
+    }
+}
+
+/// The fewest nodes whose spans together are the steps from `first` to `last`.
+fn for_each_tile(n_leaves: usize, first: usize, last: usize, mut visit: impl FnMut(usize)) {
+    let (mut low, mut high) = (first + n_leaves, last + n_leaves + 1);
+    while low < high {
+        if low % 2 == 1 {
+            visit(low);
+            low += 1;
+        }
+        if high % 2 == 1 {
+            high -= 1;
+            visit(high);
+        }
+        low /= 2;
+        high /= 2;
+    }
+}
+
+/// The leaves of `first` and `last` and all nodes above them, each once.
+fn for_each_above_ends(n_leaves: usize, first: usize, last: usize, mut visit: impl FnMut(usize)) {
+    let (mut low, mut high) = (first + n_leaves, last + n_leaves);
+    while low != high {
+        visit(low);
+        visit(high);
+        low /= 2;
+        high /= 2;
+    }
+    while low > 0 {
+        visit(low);
+        low /= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The addresses of ranges, one by one.
+    fn addresses(ranges: &[(usize, usize)]) -> Vec<bool> {
+        let mut taken = vec![false; 64];
+        ranges.iter().for_each(|(start, end)| taken[*start..*end].fill(true));
+        taken
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn touching_ranges_become_one(list in prop::collection::vec((0usize..48, 1usize..16), 0..20)) {
+            let mut ranges = Ranges::default();
+            let list: Vec<(usize, usize)> = list.into_iter().map(|(start, len)| (start, start + len)).collect();
+            list.iter().for_each(|range| ranges.insert(*range));
+            prop_assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0), "{:?}", ranges);
+            prop_assert_eq!(addresses(&ranges.0), addresses(&list));
+        }
+
+        /// Against a list of everything that was taken.
+        #[test]
+        fn finds_what_overlaps_in_time_and_nothing_else(
+            n_steps in 1usize..40,
+            taken in prop::collection::vec((any::<u8>(), any::<u8>(), 0usize..48, 1usize..16), 0..30),
+        ) {
+            let mut occupied = Occupied::new(n_steps);
+            let mut all: Vec<(usize, usize, (usize, usize))> = Vec::new();
+            for (a, b, start, len) in taken {
+                let (a, b) = (a as usize % n_steps, b as usize % n_steps);
+                let (first, last) = (a.min(b), a.max(b));
+                let mut found = Vec::new();
+                occupied.between(first, last, &mut found);
+                let overlapping = all.iter().filter(|(f, l, _)| *f <= last && first <= *l).map(|(_, _, range)| *range);
+                prop_assert_eq!(addresses(&found), addresses(&overlapping.collect::<Vec<_>>()));
+                prop_assert!(found.is_sorted());
+                occupied.insert(first, last, (start, start + len));
+                all.push((first, last, (start, start + len)));
+            }
+        }
+    }
+}
