@@ -1,4 +1,5 @@
-//! What tests of kernels share: tolerances, comparison, seeded inputs, and the [`conformance`] runner.
+//! What tests of kernels share: tolerances, comparison, seeded inputs, the [`conformance`] runner, and checks of declared
+//! [`gradient`]s.
 //!
 //! The runner takes any [`mxrs_op::Backend`] and any [`mxrs_op::OpDef`], runs the operator's samples on both the
 //! backend and the reference kernel, and reports what differs. This crate knows no concrete operator, no graph and no
@@ -28,6 +29,7 @@ pub mod aligned;
 pub mod compare;
 pub mod conformance;
 pub mod fill;
+pub mod gradient;
 pub mod tolerance;
 
 pub use aligned::AlignedBuffer;
