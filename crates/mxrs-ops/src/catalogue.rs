@@ -4,9 +4,9 @@ use mxrs_op::{OpDef, OpSet};
 
 macro_rules! operators {
     ($($folder:ident::$file:ident),* $(,)?) => {
-        /// Where each operator is declared, and its definition.
+        /// Where each operator is declared (a file, or a folder's `mod.rs`), and its definition.
         const OPERATORS: &[(&str, fn() -> OpDef)] =
-            &[$((concat!(stringify!($folder), "/", stringify!($file), ".rs"), crate::$folder::$file::define)),*];
+            &[$((concat!(stringify!($folder), "/", stringify!($file)), crate::$folder::$file::define)),*];
     };
 }
 
@@ -76,7 +76,8 @@ pub fn catalogue() -> OpSet {
     OpSet::new(OPERATORS.iter().map(|(_, define)| define())).expect("operator names are unique")
 }
 
-/// Built operators with the file that declares each, relative to this crate's `src`.
+/// Built operators with the module that declares each, as a path relative to this crate's `src`: `nn/lrn` is the file
+/// `nn/lrn.rs` or `nn/lrn/mod.rs`.
 pub fn declared_in() -> impl Iterator<Item = (&'static str, OpDef)> {
     OPERATORS.iter().map(|(file, define)| (*file, define()))
 }
@@ -95,7 +96,7 @@ mod tests {
             for entry in std::fs::read_dir(src.join(folder)).expect("a folder of operators") {
                 let name = entry.expect("an entry").file_name().into_string().expect("a UTF-8 name");
                 if name != "mod.rs" {
-                    files.insert(format!("{folder}/{name}"));
+                    files.insert(format!("{folder}/{}", name.trim_end_matches(".rs")));
                 }
             }
         }

@@ -23,6 +23,7 @@
 //! Read next: [`nn::activation`] for a small operator, [`nn::convolution`] for a large one, `inference.rs` for the
 //! words inference is written in.
 
+mod backward;
 mod broadcast;
 mod catalogue;
 mod docs;
@@ -37,6 +38,7 @@ mod legacy;
 pub mod nn;
 mod numeric;
 mod pairwise;
+mod products;
 pub mod reduce;
 mod reduction;
 pub mod scalar;

@@ -10,7 +10,8 @@ fn every_sample_runs_in_every_way() {
     let threads = NonZeroUsize::new(2).expect("two is not zero");
     let team = mxrs_sync::Team::new(mxrs_sync::TeamConfig { threads, cpus: None }).expect("two threads");
     let mut report = Report::default();
-    for op in mxrs_ops::catalogue().iter() {
+    let ops = mxrs_ops::catalogue();
+    for op in ops.iter().chain(ops.companions()) {
         let one = conformance::run(&ReferenceBackend, op, &team);
         assert!(one.n_compared() > 0, "{}: nothing was compared", op.name);
         report.extend(one);
@@ -21,7 +22,8 @@ fn every_sample_runs_in_every_way() {
 
 #[test]
 fn samples_have_unique_names_and_cover_the_corners() {
-    for op in mxrs_ops::catalogue().iter() {
+    let ops = mxrs_ops::catalogue();
+    for op in ops.iter().chain(ops.companions()) {
         let samples = (op.samples)();
         let mut names: Vec<&str> = samples.iter().map(|s| s.name).collect();
         names.sort_unstable();

@@ -1,11 +1,18 @@
 //! A nonlinearity, elementwise: relu `max(x, 0)`; sigmoid `1 / (1 + e^-x)`; tanh; softrelu `ln(1 + e^x)`; softsign
 //! `x / (1 + |x|)`. Out has the shape and dtype of data; NaN stays NaN.
 //!
+//! The gradient is made by `_backward_Activation(ograd, saved)` from out, except softsign's, which needs data. It has
+//! gradients of its own, again except softsign's.
+//!
 //! MXNet: `Activation`, also `_npx_activation`. Dtypes: f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
 use crate::{numeric, unary};
-use mxrs_op::{Fill, OpDef, Sample, op_enum, op_params};
+use mxrs_op::{
+    Attrs, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample,
+    op_enum, op_params,
+};
+use mxrs_types::{Error, Result};
 
 op_enum! {
     /// Which nonlinearity.
@@ -41,7 +48,96 @@ pub fn define() -> OpDef {
             Ok(())
         }
     });
-    OpDef { dtypes: FLOATS, samples, ..elementwise.params::<ActivationParams>() }
+    OpDef {
+        dtypes: FLOATS,
+        samples,
+        gradient: Gradient::By(gradient),
+        companions: || vec![define_backward()],
+        ..elementwise.params::<ActivationParams>()
+    }
+}
+
+fn define_backward() -> OpDef {
+    OpDef {
+        inputs: InputNames::Fixed(&["ograd", "saved"]),
+        inplace: &[(0, 0), (1, 0)],
+        dtypes: FLOATS,
+        samples: backward_samples,
+        gradient: Gradient::By(second_gradient),
+        ..unary::define("_backward_Activation", &[], "gradient of Activation", backward).params::<ActivationParams>()
+    }
+}
+
+type Gradients = Result<Vec<Option<GradValue>>>;
+
+fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let saved = match params.get::<ActivationParams>().act_type {
+        ActType::SoftSign => scope.input(0),
+        _ => scope.output(0),
+    };
+    let inputs = [scope.out_grad(0)?, saved];
+    let attrs = scope.attrs().clone();
+    Ok(vec![scope.call("_backward_Activation", attrs, &inputs)?.first().copied()])
+}
+
+fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    // The slope as a function of what was saved.
+    let slope: fn(f64) -> f64 = match params.get::<ActivationParams>().act_type {
+        ActType::Relu => |y| if y.is_nan() { y } else { f64::from(y > 0.0) },
+        ActType::Sigmoid => |y| y * (1.0 - y),
+        ActType::Tanh => |y| 1.0 - y * y,
+        ActType::SoftRelu => |y| -(-y).exp_m1(),
+        ActType::SoftSign => |x| (1.0 + x.abs()).powi(-2),
+    };
+    numeric::zip(inputs, outputs, |g, saved| g * slope(saved), |g, _| g);
+    Ok(())
+}
+
+/// Of `ograd · slope(saved)`: with respect to ograd it is the same operator, with respect to out the slope of the slope.
+fn second_gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let (g, ograd, saved) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let attrs = scope.attrs().clone();
+    let to_ograd = scope.call("_backward_Activation", attrs, &[g, saved])?.first().copied();
+    if !scope.wants(1) {
+        return Ok(vec![to_ograd, None]);
+    }
+    let mut scalar = |op: &str, value: GradValue, scalar: &str| -> Result<GradValue> {
+        Ok(scope.call(op, Attrs::from([("scalar", scalar)]), &[value])?[0])
+    };
+    let slope_of_slope = match params.get::<ActivationParams>().act_type {
+        ActType::Relu => return Ok(vec![to_ograd, None]),
+        ActType::Sigmoid => {
+            let doubled = scalar("_mul_scalar", saved, "-2")?;
+            scalar("_plus_scalar", doubled, "1")?
+        }
+        ActType::Tanh => scalar("_mul_scalar", saved, "-2")?,
+        ActType::SoftRelu => {
+            let negative = scope.call_one("negative", &[saved])?;
+            scope.call_one("exp", &[negative])?
+        }
+        ActType::SoftSign => {
+            let what = "the second derivative of Activation with act_type softsign";
+            return Err(Error::not_built(what, "only first derivatives of softsign exist in this version"));
+        }
+    };
+    let both = scope.call_one("elemwise_mul", &[g, ograd])?;
+    Ok(vec![to_ograd, Some(scope.call_one("elemwise_mul", &[both, slope_of_slope])?)])
+}
+
+fn backward_samples() -> Vec<Sample> {
+    let sample = |name, act_type, shape: &[usize], saved| {
+        Sample::new(name, [("act_type", act_type)], &[shape, shape]).fill(1, saved)
+    };
+    vec![
+        sample("relu", "relu", &[2, 3, 5, 7], Fill::Uniform(-1.0, 2.0)),
+        sample("sigmoid", "sigmoid", &[3, 17], Fill::Uniform(0.0, 1.0)),
+        sample("tanh", "tanh", &[3, 17], Fill::Uniform(-1.0, 1.0)),
+        sample("softrelu", "softrelu", &[3, 17], Fill::Uniform(0.0, 6.0)),
+        sample("softsign", "softsign", &[3, 17], Fill::Uniform(-6.0, 6.0)),
+        sample("one", "relu", &[1], Fill::Values(vec![0.0])),
+        sample("empty", "relu", &[0, 3], Fill::Uniform(-1.0, 1.0)),
+        sample("relu_special", "relu", &[8], Fill::Values(unary::special_values())),
+    ]
 }
 
 fn samples() -> Vec<Sample> {

@@ -9,6 +9,10 @@
 //! In training a call rewrites the moving statistics, `moving = momentum · moving + (1 - momentum) · batch`, unless
 //! `use_global_stats`; and, with `fix_gamma`, gamma to ones.
 //!
+//! The gradients of data, gamma and beta are made by `_backward_BatchNorm` from the gradient of out and the second and
+//! third output; those of mean and var do not count. Statistics of the batch are functions of data, moving ones are
+//! constants; a fixed gamma has gradient 0.
+//!
 //! MXNet: `BatchNorm`, also `_npx_batch_norm`. Dtypes: data f32 f64 f16 bf16; statistics and parameters are f32 beside
 //! f16 and bf16 data.
 
@@ -17,7 +21,8 @@ use crate::indexing::around_axis;
 use crate::inference::{learn, learn_dim, learn_dtype, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+    Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput,
+    RunMode, Sample, op_params,
 };
 use mxrs_types::{DType, PartialShape, Result};
 
@@ -82,10 +87,65 @@ pub fn define() -> OpDef {
         rewrites: |params, is_train| params.get::<BatchNormParams>().rewrites(is_train),
         init_hints: &[("moving_mean", r#"["zero", {}]"#), ("moving_var", r#"["one", {}]"#)],
         accuracy: Accuracy::Reduction,
+        gradient: Gradient::By(gradient),
+        companions: || vec![define_backward()],
         reference: Some(normalise),
         samples,
         ..OpDef::new("BatchNorm").params::<BatchNormParams>()
     }
+}
+
+fn define_backward() -> OpDef {
+    OpDef {
+        summary: "gradient of BatchNorm",
+        inputs: InputNames::Fixed(&["ograd", "data", "gamma", "mean", "inv_std"]),
+        n_outputs: OutputCount::Fixed(3),
+        n_visible: OutputCount::Fixed(3),
+        output_names: &["data", "gamma", "beta"],
+        infer_shape: infer_backward_shape,
+        infer_dtype: infer_backward_dtype,
+        dtypes: FLOATS,
+        inplace: &[(0, 0)],
+        accuracy: Accuracy::Reduction,
+        reference: Some(backward),
+        samples: backward_samples,
+        ..OpDef::new("_backward_BatchNorm").params::<BatchNormParams>()
+    }
+}
+
+fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Result<Vec<Option<GradValue>>> {
+    let mut gradients = vec![None; scope.n_inputs()];
+    if scope.has_out_grad(0) {
+        let ograd = scope.out_grad(0)?;
+        let inputs = [ograd, scope.input(0), scope.input(1), scope.output(1), scope.output(2)];
+        let attrs = scope.attrs().clone();
+        let made = scope.call("_backward_BatchNorm", attrs, &inputs)?;
+        gradients.iter_mut().zip(made).for_each(|(to, value)| *to = Some(value));
+    }
+    Ok(gradients)
+}
+
+fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let ([ograd, data, gamma, mean, inv_std], [to_data, to_gamma, to_beta]) = (inputs, outputs) else { return Ok(()) };
+    unify(ograd, data, "data")?;
+    unify(data, to_data, "output")?;
+    let mut forward_inputs = [&mut *data, gamma, to_gamma, to_beta].map(std::mem::take);
+    let mut forward_outputs = [&mut *ograd, mean, inv_std].map(std::mem::take);
+    let result = infer_shape(params, &mut forward_inputs, &mut forward_outputs);
+    [*data, *gamma, *to_gamma, *to_beta] = forward_inputs;
+    [*ograd, *mean, *inv_std] = forward_outputs;
+    result?;
+    learn(to_data, data, "output")
+}
+
+fn infer_backward_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    let ([ograd, data, per_channel @ ..], [to_data, others @ ..]) = (inputs, outputs) else { return Ok(()) };
+    let Some(known) = ograd.or(*data).or(*to_data) else { return Ok(()) };
+    for (dtype, name) in [(ograd, "ograd"), (data, "data"), (to_data, "output")] {
+        learn_dtype(dtype, known, name)?;
+    }
+    let mut rest = per_channel.iter_mut().chain(others);
+    rest.try_for_each(|dtype| learn_dtype(dtype, statistics_of(known), "gamma"))
 }
 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
@@ -111,11 +171,16 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     let Some(data) = inputs[0].or(outputs[0]) else { return Ok(()) };
     learn_dtype(&mut inputs[0], data, "data")?;
     learn_dtype(&mut outputs[0], data, "output")?;
-    let statistics = if data == DType::F64 { DType::F64 } else { DType::F32 };
+    let statistics = statistics_of(data);
     for (dtype, name) in inputs[1..].iter_mut().zip(&INPUTS[1..]) {
         learn_dtype(dtype, statistics, name)?;
     }
     outputs[1..].iter_mut().try_for_each(|dtype| learn_dtype(dtype, statistics, "mean"))
+}
+
+/// Element type of parameters and statistics beside data of this type.
+fn statistics_of(data: DType) -> DType {
+    if data == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
 fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
@@ -161,6 +226,58 @@ fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     Ok(())
 }
 
+fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
+    let params = params.get::<BatchNormParams>();
+    let shape = &inputs[1].desc.shape;
+    let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
+    let (outer, channels, inner) = around_axis(shape, axis);
+    let [g, x, gamma, mean, inv_std] = [0, 1, 2, 3, 4].map(|i| numeric::read(&inputs[i]));
+    let count = (outer * inner) as f64;
+    let (mut to_data, mut to_gamma, mut to_beta) = (vec![0.0; x.len()], vec![0.0; channels], vec![0.0; channels]);
+    for c in 0..channels {
+        let elements = || (0..outer).flat_map(|o| (0..inner).map(move |i| (o * channels + c) * inner + i));
+        let normalised = |i: usize| (x[i] - mean[c]) * inv_std[c];
+        let sum: f64 = elements().map(|i| g[i]).sum();
+        let sum_of_products: f64 = elements().map(|i| g[i] * normalised(i)).sum();
+        let scale = inv_std[c] * if params.fix_gamma { 1.0 } else { gamma[c] };
+        for i in elements() {
+            // What the element does to mean and variance, when they are those of the batch.
+            let through_statistics = match params.uses_batch(mode.is_train) {
+                true => (sum + normalised(i) * sum_of_products) / count,
+                false => 0.0,
+            };
+            to_data[i] = scale * (g[i] - through_statistics);
+        }
+        to_beta[c] = sum;
+        to_gamma[c] = if params.fix_gamma { 0.0 } else { sum_of_products };
+    }
+    for (output, values) in outputs.iter_mut().zip([to_data, to_gamma, to_beta]) {
+        numeric::write(output, &values);
+    }
+    Ok(())
+}
+
+fn backward_samples() -> Vec<Sample> {
+    let of = |name, attrs: &[(&str, &str)], data: &[usize], channels: usize, is_train| {
+        let (c, none): (&[usize], [(&str, &str); 0]) = (&[channels], []);
+        let attrs = attrs.iter().copied().collect();
+        let sample = Sample { attrs, is_train, ..Sample::new(name, none, &[data, data, c, c, c]) };
+        sample.fill(2, Fill::Uniform(0.5, 2.0)).fill(3, Fill::Uniform(-0.1, 0.1)).fill(4, Fill::Uniform(1.0, 2.0))
+    };
+    let free = [("fix_gamma", "False")];
+    vec![
+        of("training", &free, &[4, 3, 5, 5], 3, true),
+        of("training_sixteen", &free, &[2, 16, 5, 5], 16, true),
+        of("training_fixed_gamma", &[("eps", "2e-05")], &[2, 5, 6, 7], 5, true),
+        of("training_global", &[("use_global_stats", "True"), ("fix_gamma", "False")], &[2, 3, 4, 4], 3, true),
+        of("inference", &free, &[2, 3, 4, 4], 3, false),
+        of("matrix", &free, &[4, 7], 7, true),
+        of("last_axis", &[("axis", "-1"), ("fix_gamma", "False")], &[2, 4, 5, 6], 6, true),
+        of("no_images", &free, &[0, 3, 4, 4], 3, true),
+        of("one_element", &free, &[1, 1, 1, 1], 1, true),
+    ]
+}
+
 fn sample<const N: usize>(name: &'static str, attrs: [(&str, &str); N], data: &[usize], channels: usize) -> Sample {
     let c: &[usize] = &[channels];
     Sample::new(name, attrs, &[data, c, c, c, c]).fill(1, Fill::Uniform(0.5, 2.0)).fill(4, Fill::Uniform(0.1, 2.0))
@@ -177,6 +294,7 @@ fn samples() -> Vec<Sample> {
         sample("last_axis", [("axis", "-1"), ("fix_gamma", "False")], &[2, 4, 5, 6], 6),
         sample("statistics", [("output_mean_var", "True"), ("fix_gamma", "False")], &[2, 3, 4, 4], 3),
         Sample { is_train: true, ..sample("training", free, &[4, 3, 5, 5], 3) },
+        Sample { is_train: true, ..sample("training_fixed_gamma", [("momentum", "0.5")], &[3, 2, 4], 2) },
         Sample {
             is_train: true,
             ..sample("training_global", [("use_global_stats", "True"), ("fix_gamma", "False")], &[2, 3, 4, 4], 3)

@@ -4,6 +4,8 @@
 //! with probability `1 - p`, else 0, drawn anew by every call; at inference it is all ones. Element `i` of the mask is
 //! kept when uniform number `i` of the call is below `1 - p`.
 //!
+//! The gradient of data is `ograd · mask`, made by `_backward_Dropout(ograd, mask)`: a view where nothing is dropped.
+//!
 //! MXNet: `Dropout`, also `_npx_dropout`. Dtypes: f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
@@ -11,8 +13,11 @@ use crate::indexing::{flat, for_each_index};
 use crate::inference::{bad_attribute, learn, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, View, op_enum, op_params};
-use mxrs_types::{Error, PartialShape, Result};
+use mxrs_op::{
+    Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput,
+    RunMode, Sample, View, op_enum, op_params,
+};
+use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_enum! {
     /// When elements are dropped.
@@ -55,10 +60,85 @@ pub fn define() -> OpDef {
             false => View::Identity,
         },
         is_random: |params, is_train| params.get::<DropoutParams>().drops(is_train),
+        gradient: Gradient::By(gradient),
+        companions: || vec![define_backward()],
         reference: Some(keep),
         samples,
         ..OpDef::new("Dropout").params::<DropoutParams>()
     }
+}
+
+fn define_backward() -> OpDef {
+    OpDef {
+        summary: "gradient of Dropout",
+        inputs: InputNames::Fixed(&["ograd", "mask"]),
+        infer_shape: |params, inputs, outputs| {
+            let [ograd, mask] = inputs else { return Ok(()) };
+            let mut forward = [std::mem::take(ograd), std::mem::take(mask)];
+            let result = infer_shape(params, outputs, &mut forward);
+            [*ograd, *mask] = forward;
+            result
+        },
+        dtypes: FLOATS,
+        inplace: &[(0, 0)],
+        view: |params, is_train| match params.get::<DropoutParams>().drops(is_train) {
+            true => View::No,
+            false => View::Identity,
+        },
+        accuracy: Accuracy::Elementwise,
+        gradient: Gradient::By(second_gradient),
+        reference: Some(backward),
+        samples: backward_samples,
+        ..OpDef::new("_backward_Dropout").params::<DropoutParams>()
+    }
+}
+
+type Gradients = Result<Vec<Option<GradValue>>>;
+
+fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let (inputs, attrs) = ([scope.out_grad(0)?, scope.output(1)], scope.attrs().clone());
+    Ok(vec![scope.call("_backward_Dropout", attrs, &inputs)?.first().copied()])
+}
+
+/// With respect to ograd; the mask is no function of anything.
+fn second_gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let (inputs, attrs) = ([scope.out_grad(0)?, scope.input(1)], scope.attrs().clone());
+    Ok(vec![scope.call("_backward_Dropout", attrs, &inputs)?.first().copied(), None])
+}
+
+fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
+    if !params.get::<DropoutParams>().drops(mode.is_train) {
+        numeric::copy_bytes(inputs, outputs);
+        return Ok(());
+    }
+    let gradient = masked(&inputs[0], &inputs[1].desc.shape, &numeric::read(&inputs[1]));
+    numeric::write(&mut outputs[0], &gradient);
+    Ok(())
+}
+
+/// `x · mask`, the mask shared along its axes of size 1.
+fn masked(x: &RefInput<'_>, mask_shape: &Shape, mask: &[f64]) -> Vec<f64> {
+    let values = numeric::read(x);
+    let mut product = Vec::with_capacity(values.len());
+    for_each_index(&x.desc.shape, |index| {
+        let at: Vec<usize> =
+            index.iter().zip(mask_shape.iter()).map(|(i, size)| if *size == 1 { 0 } else { *i }).collect();
+        product.push(values[product.len()] * mask[flat(mask_shape, &at)]);
+    });
+    product
+}
+
+fn backward_samples() -> Vec<Sample> {
+    let mask = |n: usize| Fill::Values((0..n).map(|i| if i % 3 == 1 { 0.0 } else { 1.5 }).collect());
+    let train = |sample: Sample| Sample { is_train: true, ..sample };
+    vec![
+        train(Sample::new("training", [("p", "0.3")], &[&[3, 5], &[3, 5]]).fill(1, mask(15))),
+        train(Sample::new("shared_mask", [("axes", "(2, 3)")], &[&[2, 3, 4, 5], &[2, 3, 1, 1]]).fill(1, mask(6))),
+        Sample::new("always", [("mode", "always")], &[&[7, 5], &[7, 5]]).fill(1, mask(35)),
+        Sample::new("inference", [("p", "0.5")], &[&[4], &[4]]).fill(1, Fill::Values(vec![1.0; 4])),
+        train(Sample::new("without_p", [("p", "0")], &[&[4], &[4]]).fill(1, Fill::Values(vec![1.0; 4]))),
+        train(Sample::new("empty", [("p", "0.5")], &[&[0, 3], &[0, 3]])),
+    ]
 }
 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
@@ -93,13 +173,7 @@ fn keep(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>
     numeric::write(&mut outputs[1], &mask);
     // Rounded to the type as whoever reads the mask later sees it.
     let mask: Vec<f64> = mask.into_iter().map(|m| numeric::rounded_to(inputs[0].desc.dtype, m)).collect();
-    let data = numeric::read(&inputs[0]);
-    let mut values = Vec::with_capacity(data.len());
-    for_each_index(&inputs[0].desc.shape, |index| {
-        let at: Vec<usize> =
-            index.iter().zip(mask_shape.iter()).map(|(i, size)| if *size == 1 { 0 } else { *i }).collect();
-        values.push(data[values.len()] * mask[flat(&mask_shape, &at)]);
-    });
+    let values = masked(&inputs[0], &mask_shape, &mask);
     numeric::write(&mut outputs[0], &values);
     Ok(())
 }

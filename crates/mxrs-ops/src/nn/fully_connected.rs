@@ -3,13 +3,19 @@
 //! data [N, …] is seen as [N, K] with `flatten`, else the last axis is K and the others stay; weight [H, K], bias `[H]`
 //! unless `no_bias`; out [N, H], or [N, …, H] without `flatten`.
 //!
+//! Its gradients are made by `_backward_FullyConnected_data`, `_backward_FullyConnected_weight` and
+//! `_backward_FullyConnected_bias`.
+//!
 //! MXNet: `FullyConnected`, also `_npx_fully_connected`, `_sparse_FullyConnected`. Dtypes: f32 f64 f16 bf16, all
 //! tensors alike.
 
 use crate::dtypes::FLOATS;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product, unify_dtypes};
-use crate::numeric;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
+use crate::products::Product;
+use crate::{numeric, products};
+use mxrs_op::{
+    Accuracy, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, RunMode, Sample, op_params,
+};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_params! {
@@ -40,6 +46,8 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: FLOATS,
         accuracy: Accuracy::Product,
+        gradient: Gradient::By(products::gradient::<FullyConnected>),
+        companions: products::companions::<FullyConnected>,
         reference: Some(multiply),
         samples,
         ..OpDef::new("FullyConnected").params::<FullyConnectedParams>()
@@ -113,6 +121,49 @@ fn multiply(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
         }
     }
     numeric::write(&mut outputs[0], &y);
+    Ok(())
+}
+
+/// For the gradients: a matrix product.
+struct FullyConnected;
+
+impl Product for FullyConnected {
+    type Params = FullyConnectedParams;
+    const FORWARD: &'static str = "FullyConnected";
+    const TO_DATA: &'static str = "_backward_FullyConnected_data";
+    const TO_WEIGHT: &'static str = "_backward_FullyConnected_weight";
+    const TO_BIAS: &'static str = "_backward_FullyConnected_bias";
+    const FROM_BIAS: &'static str = "_backward_backward_FullyConnected_bias";
+    const DATA_KERNEL: ReferenceFn = to_data;
+    const WEIGHT_KERNEL: ReferenceFn = to_weight;
+
+    fn define() -> OpDef {
+        define()
+    }
+
+    fn bias_axis(_: &FullyConnectedParams, ndim: usize) -> usize {
+        ndim.saturating_sub(1)
+    }
+}
+
+/// `data = ograd · weight`
+fn to_data(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
+    let (g, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    let at = |row: usize, k: usize| (0..hidden).map(|h| g[row * hidden + h] * w[h * columns + k]).sum();
+    let dx: Vec<f64> = (0..g.len() / hidden).flat_map(|row| (0..columns).map(move |k| at(row, k))).collect();
+    numeric::write(&mut outputs[0], &dx);
+    Ok(())
+}
+
+/// `weight = ogradᵀ · data`
+fn to_weight(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let (hidden, columns) = (outputs[0].desc.shape[0], outputs[0].desc.shape[1]);
+    let (g, x) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    let n_rows = g.len() / hidden;
+    let at = |h: usize, k: usize| (0..n_rows).map(|row| g[row * hidden + h] * x[row * columns + k]).sum();
+    let dw: Vec<f64> = (0..hidden).flat_map(|h| (0..columns).map(move |k| at(h, k))).collect();
+    numeric::write(&mut outputs[0], &dw);
     Ok(())
 }
 

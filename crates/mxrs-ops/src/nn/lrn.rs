@@ -3,14 +3,19 @@
 //!
 //! data and out [N, C, H, W]; the hidden second output holds the bracket. `nsize` is odd.
 //!
+//! The gradient is made by `_backward_LRN(ograd, data)`, which computes the bracket again.
+//!
 //! MXNet: `LRN`. Dtypes: f32 f64 f16 bf16.
 
+use crate::backward::samples_of;
 use crate::dtypes::FLOATS;
 use crate::indexing::around_axis;
 use crate::inference::{bad_attribute, require_ndim, unify_all};
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params};
-use mxrs_types::{PartialShape, Result};
+use mxrs_op::{
+    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+};
+use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `LRN`.
@@ -35,9 +40,27 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: FLOATS,
         accuracy: Accuracy::Reduction,
+        gradient: Gradient::By(|_, scope| {
+            let (inputs, attrs) = ([scope.out_grad(0)?, scope.input(0)], scope.attrs().clone());
+            Ok(vec![scope.call("_backward_LRN", attrs, &inputs)?.first().copied()])
+        }),
+        companions: || vec![define_backward()],
         reference: Some(normalise),
         samples,
         ..OpDef::new("LRN").params::<LrnParams>()
+    }
+}
+
+fn define_backward() -> OpDef {
+    OpDef {
+        summary: "gradient of LRN",
+        inputs: InputNames::Fixed(&["ograd", "data"]),
+        infer_shape,
+        dtypes: FLOATS,
+        accuracy: Accuracy::Reduction,
+        reference: Some(backward),
+        samples: || samples_of(&define(), |s, outputs| Some(vec![outputs.first()?.clone(), s.inputs.first()?.clone()])),
+        ..OpDef::new("_backward_LRN").params::<LrnParams>()
     }
 }
 
@@ -50,26 +73,45 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     unify_all(inputs, outputs, "data")
 }
 
+/// The bracket of every element, and for every element of data the flat positions of the window around it.
+fn brackets(params: &LrnParams, shape: &Shape, x: &[f64]) -> (Vec<f64>, Vec<Vec<usize>>) {
+    let reach = params.nsize as usize / 2;
+    let (_, channels, cells) = around_axis(shape, 1);
+    let window = |i: usize| -> Vec<usize> {
+        let (image, c, cell) = (i / cells / channels, i / cells % channels, i % cells);
+        let near = c.saturating_sub(reach)..channels.min(c.saturating_add(reach).saturating_add(1));
+        near.map(|c| (image * channels + c) * cells + cell).collect()
+    };
+    let windows: Vec<Vec<usize>> = (0..x.len()).map(window).collect();
+    let scale = f64::from(params.alpha) / f64::from(params.nsize);
+    let bracket = |w: &Vec<usize>| f64::from(params.knorm) + scale * w.iter().map(|i| x[*i].powi(2)).sum::<f64>();
+    (windows.iter().map(bracket).collect(), windows)
+}
+
 fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<LrnParams>();
-    let [alpha, beta, knorm] = [params.alpha, params.beta, params.knorm].map(f64::from);
-    let reach = params.nsize as usize / 2;
-    let (images, channels, cells) = around_axis(&inputs[0].desc.shape, 1);
     let x = numeric::read(&inputs[0]);
-    let (mut y, mut norm) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-    for n in 0..images {
-        for c in 0..channels {
-            let window = c.saturating_sub(reach)..channels.min(c.saturating_add(reach).saturating_add(1));
-            for cell in 0..cells {
-                let at = |c: usize| (n * channels + c) * cells + cell;
-                let squares: f64 = window.clone().map(|c| x[at(c)].powi(2)).sum();
-                norm[at(c)] = knorm + alpha / f64::from(params.nsize) * squares;
-                y[at(c)] = x[at(c)] * norm[at(c)].powf(-beta);
-            }
-        }
-    }
+    let (norm, _) = brackets(params, &inputs[0].desc.shape, &x);
+    let y: Vec<f64> = x.iter().zip(&norm).map(|(x, n)| x * n.powf(-f64::from(params.beta))).collect();
     numeric::write(&mut outputs[0], &y);
     numeric::write(&mut outputs[1], &norm);
+    Ok(())
+}
+
+/// `dx = ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`, the sum over the window:
+/// an element is in the windows of exactly the elements that are in its own.
+fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let params = params.get::<LrnParams>();
+    let (g, x) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    let beta = f64::from(params.beta);
+    let factor = 2.0 * f64::from(params.alpha) * beta / f64::from(params.nsize);
+    let (norm, windows) = brackets(params, &inputs[1].desc.shape, &x);
+    let at = |i: usize| {
+        let sum: f64 = windows[i].iter().map(|k| g[*k] * x[*k] * norm[*k].powf(-beta - 1.0)).sum();
+        g[i] * norm[i].powf(-beta) - factor * x[i] * sum
+    };
+    let dx: Vec<f64> = (0..x.len()).map(at).collect();
+    numeric::write(&mut outputs[0], &dx);
     Ok(())
 }
 

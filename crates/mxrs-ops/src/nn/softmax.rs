@@ -3,14 +3,19 @@
 //! With `use_length`, a second input `length`, shaped like data without `axis`, tells how many leading elements of each
 //! row count; the others are 0 in the output. `dtype` names the element type of the output.
 //!
+//! The gradient of data is `out · (ograd - Σ ograd · out) / temperature`, made by `_backward_softmax`; a length has none.
+//!
 //! MXNet: `softmax`, also `_npx_softmax`. Dtypes: f32 f64 f16 bf16; length i32 or i64.
 
 use crate::dtypes::{FLOATS, FloatWord, dtype_of};
 use crate::indexing::around_axis;
 use crate::inference::{OP, learn, learn_dtype, resolve_axis, unify};
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
-use mxrs_types::{DType, Error, PartialShape, Result};
+use mxrs_op::{
+    Accuracy, Attrs, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput,
+    RunMode, Sample, SampleInput, op_params,
+};
+use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `softmax`.
@@ -50,9 +55,76 @@ pub fn define() -> OpDef {
         dtypes: FLOATS,
         inplace: &[(0, 0)],
         accuracy: Accuracy::Reduction,
+        gradient: Gradient::By(gradient),
+        companions: || vec![define_backward()],
         reference: Some(softmax),
         samples,
         ..OpDef::new("softmax").params::<SoftmaxParams>()
+    }
+}
+
+fn define_backward() -> OpDef {
+    OpDef {
+        summary: "gradient of softmax",
+        inputs: InputNames::ByParams {
+            all: &["ograd", "output", "data", "length"],
+            chosen: |params| match params.get::<SoftmaxParams>().has_length() {
+                true => vec!["ograd", "output", "data", "length"],
+                false => vec!["ograd", "output", "data"],
+            },
+        },
+        // Data says which type the gradient has.
+        ignored_inputs: &[2],
+        infer_shape: infer_backward_shape,
+        infer_dtype: infer_backward_dtype,
+        dtypes: FLOATS,
+        inplace: &[(0, 0), (1, 0)],
+        accuracy: Accuracy::Reduction,
+        reference: Some(backward),
+        samples: backward_samples,
+        ..OpDef::new("_backward_softmax").params::<SoftmaxParams>()
+    }
+}
+
+fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Result<Vec<Option<GradValue>>> {
+    let mut inputs = vec![scope.out_grad(0)?, scope.output(0), scope.input(0)];
+    let mut gradients = vec![None; scope.n_inputs()];
+    if params.get::<SoftmaxParams>().has_length() {
+        inputs.push(scope.input(1));
+    }
+    let attrs = scope.attrs().clone();
+    gradients[0] = scope.call("_backward_softmax", attrs, &inputs)?.first().copied();
+    Ok(gradients)
+}
+
+fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let [ograd, out, forward @ ..] = inputs else { return Ok(()) };
+    let [data, ..] = forward else { return Ok(()) };
+    unify(ograd, out, "output")?;
+    unify(data, &mut outputs[0], "output")?;
+    infer_shape(params, forward, std::slice::from_mut(out))?;
+    learn(ograd, out, "ograd")?;
+    learn(&mut outputs[0], out, "output")
+}
+
+fn infer_backward_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    let [ograd, out, forward @ ..] = inputs else { return Ok(()) };
+    if let Some(known) = ograd.or(*out) {
+        learn_dtype(ograd, known, "ograd")?;
+        learn_dtype(out, known, "output")?;
+    }
+    let [data, ..] = forward else { return Ok(()) };
+    if let Some(known) = data.or(outputs[0]) {
+        learn_dtype(data, known, "data")?;
+        learn_dtype(&mut outputs[0], known, "output")?;
+    }
+    infer_dtype(params, forward, std::slice::from_mut(out))?;
+    if let Some(known) = *out {
+        learn_dtype(ograd, known, "ograd")?;
+    }
+    match forward.first().copied().flatten() {
+        Some(known) => learn_dtype(&mut outputs[0], known, "output"),
+        None => Ok(()),
     }
 }
 
@@ -81,24 +153,77 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
     }
 }
 
-fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    let params = params.get::<SoftmaxParams>();
-    let shape = &inputs[0].desc.shape;
+/// Calls `visit` with the flat positions of the elements that count in each row, and those of the others.
+fn for_each_row(
+    params: &SoftmaxParams,
+    shape: &Shape,
+    lengths: Option<Vec<i64>>,
+    mut visit: impl FnMut(&[usize], &[usize]),
+) -> Result<()> {
     let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
     let (outer, size, inner) = around_axis(shape, axis);
-    let lengths = inputs.get(1).map(numeric::read_integers);
-    let mut values = numeric::read(&inputs[0]);
-    for o in 0..outer {
-        for i in 0..inner {
-            let at = |k: usize| (o * size + k) * inner + i;
-            let counted = lengths.as_ref().map_or(size, |l| usize::try_from(l[o * inner + i]).unwrap_or(0).min(size));
-            let mut row: Vec<f64> = (0..counted).map(|k| values[at(k)]).collect();
-            numeric::softmax_row(&mut row, params.temperature.unwrap_or(1.0));
-            (0..size).for_each(|k| values[at(k)] = row.get(k).copied().unwrap_or(0.0));
-        }
+    for row in 0..outer * inner {
+        let (o, i) = (row / inner, row % inner);
+        let counted = lengths.as_ref().map_or(size, |l| usize::try_from(l[row]).unwrap_or(0).min(size));
+        let positions: Vec<usize> = (0..size).map(|k| (o * size + k) * inner + i).collect();
+        visit(&positions[..counted], &positions[counted..]);
     }
+    Ok(())
+}
+
+fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let params = params.get::<SoftmaxParams>();
+    let mut values = numeric::read(&inputs[0]);
+    let lengths = inputs.get(1).map(numeric::read_integers);
+    for_each_row(params, &inputs[0].desc.shape, lengths, |counted, others| {
+        let mut row: Vec<f64> = counted.iter().map(|i| values[*i]).collect();
+        numeric::softmax_row(&mut row, params.temperature.unwrap_or(1.0));
+        counted.iter().zip(row).for_each(|(i, v)| values[*i] = v);
+        others.iter().for_each(|i| values[*i] = 0.0);
+    })?;
     numeric::write(&mut outputs[0], &values);
     Ok(())
+}
+
+fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let params = params.get::<SoftmaxParams>();
+    let (g, y) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    let lengths = inputs.get(3).map(numeric::read_integers);
+    let mut dx = vec![0.0; y.len()];
+    for_each_row(params, &inputs[1].desc.shape, lengths, |counted, _| {
+        let sum: f64 = counted.iter().map(|i| g[*i] * y[*i]).sum();
+        counted.iter().for_each(|i| dx[*i] = y[*i] * (g[*i] - sum) / params.temperature.unwrap_or(1.0));
+    })?;
+    numeric::write(&mut outputs[0], &dx);
+    Ok(())
+}
+
+fn backward_samples() -> Vec<Sample> {
+    let none: [(&str, &str); 0] = [];
+    let chances = Fill::Uniform(0.0, 0.3);
+    let of = |name, attrs: Attrs, shape: &[usize]| {
+        Sample { attrs, ..Sample::new(name, none, &[shape, shape, shape]) }.fill(1, chances.clone())
+    };
+    let with_length = |mut sample: Sample, shape: &[usize], lengths, dtype| {
+        sample.inputs.push(SampleInput { shape: shape.into(), fill: Fill::Values(lengths), dtype: Some(dtype) });
+        sample
+    };
+    let length = [("use_length", "True")];
+    vec![
+        of("rows", none.into(), &[4, 10]),
+        of("channels", [("axis", "1")].into(), &[2, 5, 3, 4]),
+        of("cold", [("temperature", "0.5")].into(), &[3, 7]),
+        of("to_float32", [("dtype", "float32")].into(), &[3, 7]).dtype(0, DType::F32).dtype(2, DType::F16),
+        with_length(of("length", length.into(), &[3, 5]), &[3], vec![5.0, 2.0, 0.0], DType::I32),
+        with_length(
+            of("length_axis", [("use_length", "True"), ("axis", "1")].into(), &[2, 4, 2]),
+            &[2, 2],
+            vec![1.0, 4.0, 2.0, 3.0],
+            DType::I64,
+        ),
+        of("one", none.into(), &[1]),
+        of("no_rows", none.into(), &[0, 3]),
+    ]
 }
 
 fn samples() -> Vec<Sample> {

@@ -5,14 +5,26 @@
 //! `preserve_shape` the last axis is, with `multi_output` axis 1. The label is [N, …] without that axis, or shaped like
 //! data (probabilities); with `multi_output` it is [N, rest], or keeps its axes.
 //!
+//! The gradient of data, made by `_backward_SoftmaxOutput(output, label)`, is that of the cross-entropy, `out - target`,
+//! whatever the gradient of out is, times `grad_scale`. The target is 1 at the label and 0 elsewhere (`1 - a` and
+//! `a / (size - 1)` with `smooth_alpha` a, which `multi_output` ignores); without a 1 when the label, truncated to an
+//! integer, is outside; or the label itself where that is a distribution. Rows of an ignored label get 0. It is divided
+//! by 1 (`null`), by the number of labels (`batch`; with `multi_output` that of images) or of labels other than
+//! `ignore_label` (`valid`), and with `multi_output`, unless `valid`, by the number of positions of an image too;
+//! distributions are not divided. With `out_grad` it is multiplied by the gradient of out (MXNet 1.9.1 multiplies by out
+//! itself). A label has gradient 0.
+//!
 //! MXNet: `SoftmaxOutput`, also `Softmax`. Dtypes: f32 f64 f16 bf16; the label has the dtype of data.
 
 use crate::dtypes::FLOATS;
 use crate::indexing::around_axis;
 use crate::inference::{OP, learn, product, unify, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params};
-use mxrs_types::{DType, Error, PartialShape, Result};
+use mxrs_op::{
+    Accuracy, Attrs, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput,
+    RunMode, Sample, SampleInput, op_enum, op_params,
+};
+use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
     /// What the gradient is divided by.
@@ -41,6 +53,35 @@ op_params! {
     }
 }
 
+impl SoftmaxOutputParams {
+    /// The distributions in data: their number before the axis, its size, and their number after it.
+    fn rows(&self, shape: &Shape) -> (usize, usize, usize) {
+        if self.multi_output {
+            around_axis(shape, 1)
+        } else if self.preserve_shape {
+            around_axis(shape, shape.ndim() - 1)
+        } else {
+            (shape[0], shape[1..].iter().product(), 1)
+        }
+    }
+
+    /// What the gradient is multiplied by when labels are classes; `inner` positions share an image.
+    fn factor(&self, labels: &[f64], images: usize, inner: usize) -> f64 {
+        let n_counted = match self.normalization {
+            Normalization::Null => 1,
+            Normalization::Batch if self.multi_output => images,
+            Normalization::Batch => labels.len(),
+            Normalization::Valid => labels.iter().filter(|l| !self.is_ignore_label(**l)).count().max(1),
+        };
+        let n_positions = if self.multi_output && self.normalization != Normalization::Valid { inner } else { 1 };
+        f64::from(self.grad_scale) / n_positions as f64 / n_counted as f64
+    }
+
+    fn is_ignore_label(&self, label: f64) -> bool {
+        label as i64 == self.ignore_label as i64
+    }
+}
+
 /// `SoftmaxOutput`.
 pub fn define() -> OpDef {
     OpDef {
@@ -53,10 +94,47 @@ pub fn define() -> OpDef {
         inplace: &[(0, 0)],
         ignored_at_inference: &[1],
         accuracy: Accuracy::Reduction,
+        gradient: Gradient::By(gradient),
+        companions: || vec![define_backward()],
         reference: Some(softmax),
         samples,
         ..OpDef::new("SoftmaxOutput").params::<SoftmaxOutputParams>()
     }
+}
+
+fn define_backward() -> OpDef {
+    OpDef {
+        summary: "gradient of SoftmaxOutput",
+        inputs: InputNames::ByParams {
+            all: &["output", "label", "ograd"],
+            chosen: |params| match params.get::<SoftmaxOutputParams>().out_grad {
+                true => vec!["output", "label", "ograd"],
+                false => vec!["output", "label"],
+            },
+        },
+        infer_shape: |params, inputs, outputs| {
+            let Some((forward, ograd)) = inputs.split_at_mut_checked(2) else { return Ok(()) };
+            ograd.iter_mut().try_for_each(|ograd| unify(&mut outputs[0], ograd, "ograd"))?;
+            unify(&mut outputs[0], &mut forward[0], "output")?;
+            infer_shape(params, forward, outputs)
+        },
+        infer_dtype,
+        dtypes: FLOATS,
+        inplace: &[(0, 0), (2, 0)],
+        accuracy: Accuracy::Reduction,
+        reference: Some(backward),
+        samples: backward_samples,
+        ..OpDef::new("_backward_SoftmaxOutput").params::<SoftmaxOutputParams>()
+    }
+}
+
+fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Result<Vec<Option<GradValue>>> {
+    let mut inputs = vec![scope.output(0), scope.input(1)];
+    if params.get::<SoftmaxOutputParams>().out_grad {
+        inputs.push(scope.out_grad(0)?);
+    }
+    let attrs = scope.attrs().clone();
+    Ok(vec![scope.call("_backward_SoftmaxOutput", attrs, &inputs)?.first().copied(), None])
 }
 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
@@ -101,13 +179,7 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
 fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<SoftmaxOutputParams>();
     let shape = &inputs[0].desc.shape;
-    let (outer, size, inner) = if params.multi_output {
-        around_axis(shape, 1)
-    } else if params.preserve_shape {
-        around_axis(shape, shape.ndim() - 1)
-    } else {
-        (shape[0], shape[1..].iter().product(), 1)
-    };
+    let (outer, size, inner) = params.rows(shape);
     let mut values = numeric::read(&inputs[0]);
     for o in 0..outer {
         for i in 0..inner {
@@ -119,6 +191,63 @@ fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<
     }
     numeric::write(&mut outputs[0], &values);
     Ok(())
+}
+
+fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let params = params.get::<SoftmaxOutputParams>();
+    let shape = &inputs[0].desc.shape;
+    let (mut dx, label) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    if *shape == inputs[1].desc.shape {
+        let scale = f64::from(params.grad_scale);
+        dx.iter_mut().zip(&label).for_each(|(d, l)| *d = (*d - l) * scale);
+    } else {
+        let (outer, size, inner) = params.rows(shape);
+        let factor = params.factor(&label, outer, inner);
+        let alpha = if params.multi_output { 0.0 } else { f64::from(params.smooth_alpha) };
+        let elsewhere = if alpha > 0.0 { alpha / (size as f64 - 1.0) } else { 0.0 };
+        // Without either flag there may be more labels than distributions: the first ones count.
+        for (row, label) in (0..outer * inner).zip(&label) {
+            for k in 0..size {
+                let d = &mut dx[(row / inner * size + k) * inner + row % inner];
+                let target = if k as i64 == *label as i64 { 1.0 - alpha } else { elsewhere };
+                let is_ignored = params.use_ignore && params.is_ignore_label(*label);
+                *d = if is_ignored { 0.0 } else { (*d - target) * factor };
+            }
+        }
+    }
+    if let Some(ograd) = inputs.get(2).map(numeric::read) {
+        dx.iter_mut().zip(ograd).for_each(|(d, g)| *d *= g);
+    }
+    numeric::write(&mut outputs[0], &dx);
+    Ok(())
+}
+
+fn backward_samples() -> Vec<Sample> {
+    let of = |name, attrs: &[(&str, &str)], data: &[usize], label: &[usize], classes| {
+        let none: [(&str, &str); 0] = [];
+        let attrs: Attrs = attrs.iter().copied().collect();
+        let sample = Sample { attrs, ..Sample::new(name, none, &[data, label]) };
+        sample.fill(0, Fill::Uniform(0.0, 1.0)).fill(1, Fill::Integers(-1, classes))
+    };
+    let with_ograd = |mut sample: Sample| {
+        let shape = sample.inputs[0].shape.clone();
+        sample.inputs.push(SampleInput { shape, fill: Fill::Uniform(-1.0, 1.0), dtype: None });
+        sample
+    };
+    let multi = ("multi_output", "True");
+    vec![
+        of("rows", &[("grad_scale", "0.5")], &[4, 10], &[4], 10),
+        of("ignored", &[("use_ignore", "True"), ("normalization", "valid")], &[9, 3], &[9], 3),
+        of("batch", &[("normalization", "batch")], &[5, 3], &[5], 3),
+        of("smooth", &[("smooth_alpha", "0.1")], &[5, 4], &[5], 4),
+        of("preserve_shape", &[("preserve_shape", "True")], &[2, 3, 5], &[2, 3], 5),
+        of("multi_output", &[multi], &[2, 3, 4, 5], &[2, 20], 3),
+        of("multi_valid", &[multi, ("use_ignore", "True"), ("normalization", "valid")], &[2, 3, 4], &[2, 4], 3),
+        of("distributions", &[], &[3, 4], &[3, 4], 1).fill(1, Fill::Uniform(0.0, 0.5)),
+        with_ograd(of("out_grad", &[("out_grad", "True")], &[4, 5], &[4], 5)),
+        of("one_element", &[], &[1, 1], &[1], 1),
+        of("no_rows", &[], &[0, 3], &[0], 3),
+    ]
 }
 
 fn samples() -> Vec<Sample> {

@@ -6,15 +6,22 @@
 //! `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC the channels are last in data,
 //! out and weight ([O, kh, kw, C/groups]). Cells outside data are 0.
 //!
+//! Its gradients are made by `_backward_Convolution_data`, `_backward_Convolution_weight` and `_backward_Convolution_bias`.
+//!
 //! MXNet: `Convolution`, also `_npx_convolution`. Dtypes: f32 f64 f16 bf16, all tensors alike.
 
+mod backward;
+
 use crate::dtypes::FLOATS;
+use crate::indexing::{around_axis, for_each_index};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim, unify_dtypes};
-use crate::numeric;
 use crate::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
+use crate::{numeric, products};
 use mxrs_op::param::{Choice, ShapeAttr};
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params};
-use mxrs_types::{DType, Error, PartialShape, Result};
+use mxrs_op::{
+    Accuracy, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params,
+};
+use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
     /// How MXNet's cuDNN path picks an algorithm; read and ignored.
@@ -92,6 +99,8 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: FLOATS,
         accuracy: Accuracy::Product,
+        gradient: Gradient::By(products::gradient::<backward::Convolution>),
+        companions: products::companions::<backward::Convolution>,
         reference: Some(convolve),
         samples,
         ..OpDef::new("Convolution").params::<ConvolutionParams>()
@@ -153,17 +162,16 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
 }
 
-fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    let params = params.get::<ConvolutionParams>();
+/// Calls `visit` with the flat positions, in data, weight and out, of every product and the sum it belongs to.
+fn for_each_product(
+    params: &ConvolutionParams,
+    [data, weight, out]: [&Shape; 3],
+    mut visit: impl FnMut(usize, usize, usize),
+) -> Result<()> {
     let window = params.window()?;
-    let is_last = params.is_channels_last();
-    let [data, weight, out] = [&inputs[0].desc.shape, &inputs[1].desc.shape, &outputs[0].desc.shape]
-        .map(|shape| SpatialView::new(shape, is_last));
-    let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
-    let bias = inputs.get(2).map(numeric::read);
+    let [data, weight, out] = [data, weight, out].map(|s| SpatialView::new(s, params.is_channels_last()));
     let (stride, dilate, pad) = (in_three(&window.stride, 1), in_three(&window.dilate, 1), in_three(&window.pad, 0));
     let filters_per_group = (out.c / params.num_group as usize).max(1);
-    let mut y = vec![0.0; outputs[0].desc.shape.n_elements()];
     // Place of kernel cell `k` of window `o` in data, `None` in the padding.
     let place = |axis: usize, o: usize, k: usize| {
         (o * stride[axis] + k * dilate[axis]).checked_sub(pad[axis]).filter(|i| *i < data.space[axis])
@@ -171,20 +179,32 @@ fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     for n in 0..out.n {
         for o in 0..out.c {
             let first_channel = o / filters_per_group * weight.c;
-            crate::indexing::for_each_index(&out.space, |at| {
-                let mut sum = bias.as_ref().map_or(0.0, |b| b[o]);
-                crate::indexing::for_each_index(&weight.space, |k| {
+            for_each_index(&out.space, |at| {
+                let to = out.at(n, o, [at[0], at[1], at[2]]);
+                for_each_index(&weight.space, |k| {
                     let from = [place(0, at[0], k[0]), place(1, at[1], k[1]), place(2, at[2], k[2])];
-                    let [Some(d), Some(h), Some(v)] = from else { return };
+                    let [Some(d), Some(h), Some(w)] = from else { return };
                     for c in 0..weight.c {
-                        let cell = [k[0], k[1], k[2]];
-                        sum += x[data.at(n, first_channel + c, [d, h, v])] * w[weight.at(o, c, cell)];
+                        let cell = weight.at(o, c, [k[0], k[1], k[2]]);
+                        visit(data.at(n, first_channel + c, [d, h, w]), cell, to);
                     }
                 });
-                y[out.at(n, o, [at[0], at[1], at[2]])] = sum;
             });
         }
     }
+    Ok(())
+}
+
+fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let params = params.get::<ConvolutionParams>();
+    let [data, weight, out] = [&inputs[0].desc.shape, &inputs[1].desc.shape, &outputs[0].desc.shape];
+    let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    let mut y = vec![0.0; out.n_elements()];
+    if let Some(bias) = inputs.get(2).map(numeric::read) {
+        let (_, channels, inner) = around_axis(out, channel_axis(out.ndim(), params.is_channels_last()));
+        y.iter_mut().enumerate().for_each(|(i, y)| *y = bias[i / inner % channels]);
+    }
+    for_each_product(params, [data, weight, out], |data, weight, out| y[out] += x[data] * w[weight])?;
     numeric::write(&mut outputs[0], &y);
     Ok(())
 }

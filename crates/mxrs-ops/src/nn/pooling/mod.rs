@@ -11,15 +11,24 @@
 //! The second, hidden output of max pooling is where MXNet's CPU build keeps its workspace; it is counted, and its
 //! content is no one's business.
 //!
+//! The gradient is made by `_backward_Pooling(ograd, data, output)` for max and lp, and for avg and sum by
+//! `_backward_Pooling_average(ograd, data)`, which needs data's shape only. Of several largest cells of a window the
+//! first in row-major order gets the gradient. A p-norm of 0 gives gradient 0 (MXNet: NaN for p above 1).
+//!
 //! MXNet: `Pooling`, also `_npx_pooling`. Dtypes: f32 f64 f16 bf16.
 
+mod backward;
+
 use crate::dtypes::FLOATS;
+use crate::indexing::for_each_index;
 use crate::inference::{OP, bad_attribute, learn_dim, require_ndim, unify};
 use crate::numeric;
 use crate::window::{PerAxis, SpatialView, Window, channel_axis, in_three, spatial_axis};
 use mxrs_op::param::{Choice, ShapeAttr};
-use mxrs_op::{Accuracy, Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_enum, op_params};
-use mxrs_types::{DType, Error, PartialShape, Result};
+use mxrs_op::{
+    Accuracy, Fill, Gradient, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_enum, op_params,
+};
+use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
     /// What is computed of each window.
@@ -116,6 +125,21 @@ impl PoolingParams {
         }
     }
 
+    /// The p of lp pooling, 1 for other types.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::Attribute`] when it is missing or not 1, 2 or 3.
+    pub fn norm(&self) -> Result<i32> {
+        match (self.pool_type, self.p_value) {
+            (PoolType::Lp, Some(p @ 1..=3)) => Ok(p),
+            (PoolType::Lp, p) => {
+                let got = p.map_or("None".into(), |p| p.to_string());
+                Err(bad_attribute("Pooling", "p_value", "1, 2 or 3 for lp pooling", got))
+            }
+            _ => Ok(1),
+        }
+    }
+
     /// Whether MXNet's CPU build counts a workspace as second output: max pooling with an explicit kernel and the
     /// channels before the space.
     pub fn has_workspace_output(&self) -> bool {
@@ -136,6 +160,8 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: FLOATS,
         accuracy: Accuracy::Reduction,
+        gradient: Gradient::By(backward::gradient),
+        companions: backward::companions,
         reference: Some(pool),
         samples,
         ..OpDef::new("Pooling").params::<PoolingParams>()
@@ -199,62 +225,69 @@ fn cut(window: &Window, axis: usize, o: usize, size: usize) -> Cut {
     Cut { begin: inside(first), end: inside(end).max(inside(first)), padded_len: end.saturating_sub(first) }
 }
 
-fn pool(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    let params = params.get::<PoolingParams>();
-    let is_last = params.is_channels_last();
-    let shape = &inputs[0].desc.shape;
-    let [data, out] = [shape, &outputs[0].desc.shape].map(|shape| SpatialView::new(shape, is_last));
-    let window = params.window(&data.space[3 - (shape.ndim() - 2)..])?;
+/// Calls `visit` for every window: the flat position in out, those of its cells in data, row-major, and what a mean
+/// divides by.
+fn for_each_window(
+    params: &PoolingParams,
+    data: &Shape,
+    out: &Shape,
+    mut visit: impl FnMut(usize, &[usize], f64),
+) -> Result<()> {
+    let n_spatial = data.ndim().saturating_sub(2);
+    let [data, out] = [data, out].map(|shape| SpatialView::new(shape, params.is_channels_last()));
+    let window = params.window(&data.space[3 - n_spatial..])?;
     let window = Window {
         kernel: in_three(&window.kernel, 1).as_slice().into(),
         stride: in_three(&window.stride, 1).as_slice().into(),
         dilate: in_three(&window.dilate, 1).as_slice().into(),
         pad: in_three(&window.pad, 0).as_slice().into(),
     };
-    let p = match (params.pool_type, params.p_value) {
-        (PoolType::Lp, Some(p @ 1..=3)) => p,
-        (PoolType::Lp, p) => {
-            let got = p.map_or("None".into(), |p| p.to_string());
-            return Err(bad_attribute("Pooling", "p_value", "1, 2 or 3 for lp pooling", got));
-        }
-        _ => 1,
-    };
-    let lowest = numeric::lowest(inputs[0].desc.dtype);
-    let x = numeric::read(&inputs[0]);
-    let mut y = vec![0.0; outputs[0].desc.shape.n_elements()];
     for n in 0..out.n {
         for c in 0..out.c {
-            crate::indexing::for_each_index(&out.space, |at| {
+            for_each_index(&out.space, |at| {
                 let cuts = [0, 1, 2].map(|axis| cut(&window, axis, at[axis], data.space[axis]));
                 let mut cells = Vec::new();
                 for d in cuts[0].begin..cuts[0].end {
                     for h in cuts[1].begin..cuts[1].end {
-                        for w in cuts[2].begin..cuts[2].end {
-                            cells.push(x[data.at(n, c, [d, h, w])]);
-                        }
+                        cells.extend((cuts[2].begin..cuts[2].end).map(|w| data.at(n, c, [d, h, w])));
                     }
                 }
-                let value = match params.pool_type {
-                    PoolType::Max => cells.iter().copied().fold(lowest, numeric::max_nan),
-                    PoolType::Sum => cells.iter().sum(),
-                    PoolType::Lp => {
-                        let powers: f64 = cells.iter().map(|v| v.powi(p)).sum();
-                        match p {
-                            1 => powers,
-                            2 => powers.sqrt(),
-                            _ => powers.cbrt(),
-                        }
-                    }
-                    PoolType::Avg => {
-                        let padded: usize = cuts.iter().map(|cut| cut.padded_len).product();
-                        let count = if params.counts_padding() { padded } else { cells.len() };
-                        cells.iter().sum::<f64>() / count.max(1) as f64
-                    }
-                };
-                y[out.at(n, c, [at[0], at[1], at[2]])] = value;
+                let padded: usize = cuts.iter().map(|cut| cut.padded_len).product();
+                let count = if params.counts_padding() { padded } else { cells.len() };
+                visit(out.at(n, c, [at[0], at[1], at[2]]), &cells, count.max(1) as f64);
             });
         }
     }
+    Ok(())
+}
+
+/// Pools `x`; `lowest` is the maximum of no cell.
+fn pooled(params: &PoolingParams, data: &Shape, out: &Shape, x: &[f64], lowest: f64) -> Result<Vec<f64>> {
+    let p = params.norm()?;
+    let mut y = vec![0.0; out.n_elements()];
+    for_each_window(params, data, out, |to, cells, count| {
+        let values = cells.iter().map(|i| x[*i]);
+        y[to] = match params.pool_type {
+            PoolType::Max => values.fold(lowest, numeric::max_nan),
+            PoolType::Sum => values.sum(),
+            PoolType::Avg => values.sum::<f64>() / count,
+            PoolType::Lp => {
+                let powers: f64 = values.map(|v| v.powi(p)).sum();
+                match p {
+                    1 => powers,
+                    2 => powers.sqrt(),
+                    _ => powers.cbrt(),
+                }
+            }
+        };
+    })?;
+    Ok(y)
+}
+
+fn pool(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let data = inputs[0].desc;
+    let x = numeric::read(&inputs[0]);
+    let y = pooled(params.get(), &data.shape, &outputs[0].desc.shape, &x, numeric::lowest(data.dtype))?;
     numeric::write(&mut outputs[0], &y);
     if let [_, workspace] = outputs {
         workspace.bytes.fill(0);
@@ -274,6 +307,8 @@ fn samples() -> Vec<Sample> {
             [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("pool_type", "avg"), ("count_include_pad", "False")],
             &[&[1, 3, 5, 5]],
         ),
+        Sample::new("lp_3", [("kernel", "(2, 2)"), ("pool_type", "lp"), ("p_value", "3")], &[&[1, 2, 4, 4]])
+            .fill(0, Fill::Uniform(0.1, 1.0)),
         Sample::new("sum", padded("sum"), &[&[1, 2, 7, 7]]),
         Sample::new("lp", [("kernel", "(2, 2)"), ("pool_type", "lp"), ("p_value", "2")], &[&[1, 2, 5, 5]]),
         Sample::new(
@@ -293,6 +328,7 @@ fn samples() -> Vec<Sample> {
         Sample::new("three_axes", [("kernel", "(2, 2, 2)"), ("pool_type", "avg")], &[&[1, 2, 3, 4, 5]]),
         Sample::new("channels_last", [("kernel", "(2, 2)"), ("layout", "NHWC")], &[&[1, 4, 5, 3]]),
         Sample::new("no_images", halves, &[&[0, 3, 4, 4]]),
+        Sample::new("avg_no_images", [("kernel", "(2, 2)"), ("pool_type", "avg")], &[&[0, 3, 4, 4]]),
         Sample::new("one_element", [("kernel", "(1, 1)")], &[&[1, 1, 1, 1]]),
     ]
 }

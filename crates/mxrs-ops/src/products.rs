@@ -1,0 +1,268 @@
+//! Gradients of operators that are linear in data and in a weight: fully connected layers and convolutions.
+//!
+//! Let `out = F(data, weight) + bias`, and `g` the gradient of out. Three operators make the gradients, and each is
+//! called only where its result is wanted: `_backward_F_data(g, weight)`, `_backward_F_weight(g, data)` and
+//! `_backward_F_bias(g)`; the last input of each is the tensor whose gradient is made, of which only the shape counts.
+//! Because F is bilinear, the first two are linear in both their inputs too, and their gradients are calls of F and of
+//! each other: such an operator has gradients of every order.
+
+use crate::backward::{samples_of, uniform};
+use crate::dtypes::FLOATS;
+use crate::indexing::around_axis;
+use crate::inference::{learn, learn_dim, unify, unify_dtypes};
+use crate::numeric;
+use mxrs_op::param::Parameters;
+use mxrs_op::{
+    Accuracy, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn,
+    RunMode,
+};
+use mxrs_types::{DType, PartialShape, Result};
+
+/// An operator with inputs data, weight and, unless `no_bias`, bias, that is linear in each of the first two.
+pub trait Product {
+    /// Its parameters.
+    type Params: Parameters;
+    /// Its name.
+    const FORWARD: &'static str;
+    /// Name of the operator that makes the gradient of data.
+    const TO_DATA: &'static str;
+    /// Name of the operator that makes the gradient of the weight.
+    const TO_WEIGHT: &'static str;
+    /// Name of the operator that makes the gradient of the bias.
+    const TO_BIAS: &'static str;
+    /// Name of the operator that makes the gradient of [`Self::TO_BIAS`].
+    const FROM_BIAS: &'static str;
+    /// The operator itself.
+    fn define() -> OpDef;
+    /// Axis of out that the bias belongs to.
+    fn bias_axis(params: &Self::Params, ndim: usize) -> usize;
+    /// `(g, weight, data) -> gradient of data`.
+    const DATA_KERNEL: ReferenceFn;
+    /// `(g, data, weight) -> gradient of the weight`.
+    const WEIGHT_KERNEL: ReferenceFn;
+}
+
+/// The operators that make the gradients.
+pub fn companions<P: Product>() -> Vec<OpDef> {
+    let define = |name| OpDef {
+        infer_dtype,
+        dtypes: FLOATS,
+        accuracy: Accuracy::Product,
+        ..OpDef::new(name).params::<P::Params>()
+    };
+    vec![
+        OpDef {
+            summary: "gradient of data",
+            inputs: InputNames::Fixed(&["ograd", "weight", "data"]),
+            ignored_inputs: &[2],
+            infer_shape: infer_data::<P>,
+            reference: Some(P::DATA_KERNEL),
+            gradient: Gradient::By(gradient_of_data::<P>),
+            samples: || {
+                samples_of(&P::define(), |s, outputs| {
+                    Some(vec![outputs.first()?.clone(), s.inputs.get(1)?.clone(), s.inputs.first()?.clone()])
+                })
+            },
+            ..define(P::TO_DATA)
+        },
+        OpDef {
+            summary: "gradient of the weight",
+            inputs: InputNames::Fixed(&["ograd", "data", "weight"]),
+            ignored_inputs: &[2],
+            infer_shape: infer_weight::<P>,
+            reference: Some(P::WEIGHT_KERNEL),
+            gradient: Gradient::By(gradient_of_weight::<P>),
+            samples: || {
+                samples_of(&P::define(), |s, outputs| {
+                    Some(vec![outputs.first()?.clone(), s.inputs.first()?.clone(), s.inputs.get(1)?.clone()])
+                })
+            },
+            ..define(P::TO_WEIGHT)
+        },
+        OpDef {
+            summary: "gradient of the bias",
+            inputs: InputNames::Fixed(&["ograd", "bias"]),
+            ignored_inputs: &[1],
+            infer_shape: infer_bias::<P>,
+            reference: Some(sum_to_bias::<P>),
+            gradient: Gradient::By(gradient_of_bias::<P>),
+            samples: || {
+                samples_of(&P::define(), |s, outputs| Some(vec![outputs.first()?.clone(), s.inputs.get(2)?.clone()]))
+            },
+            ..define(P::TO_BIAS)
+        },
+        OpDef {
+            summary: "gradient of the bias's gradient: a bias, once for every cell of out",
+            inputs: InputNames::Fixed(&["bias", "ograd"]),
+            ignored_inputs: &[1],
+            infer_shape: infer_from_bias::<P>,
+            reference: Some(spread_bias::<P>),
+            accuracy: Accuracy::Exact,
+            gradient: Gradient::By(gradient_from_bias::<P>),
+            samples: || {
+                samples_of(&P::define(), |s, outputs| {
+                    Some(vec![uniform(&s.inputs.get(2)?.shape), outputs.first()?.clone()])
+                })
+            },
+            ..define(P::FROM_BIAS)
+        },
+    ]
+}
+
+type Gradients = Result<Vec<Option<GradValue>>>;
+
+/// What operator `op` makes of `inputs`, with the attributes of the call that is differentiated.
+fn call(scope: &mut dyn GradientScope, op: &str, inputs: &[GradValue]) -> Result<Option<GradValue>> {
+    let attrs = scope.attrs().clone();
+    Ok(scope.call(op, attrs, inputs)?.first().copied())
+}
+
+/// As [`call`], of `F(data, weight)` without a bias.
+fn call_forward<P: Product>(
+    scope: &mut dyn GradientScope,
+    data: GradValue,
+    weight: GradValue,
+) -> Result<Option<GradValue>> {
+    let mut attrs = scope.attrs().clone();
+    attrs.set("no_bias", "True");
+    Ok(scope.call(P::FORWARD, attrs, &[data, weight])?.first().copied())
+}
+
+/// Gradient of the operator itself.
+pub fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let g = scope.out_grad(0)?;
+    let mut gradients = vec![None; scope.n_inputs()];
+    if scope.wants(0) {
+        let inputs = [g, scope.input(1), scope.input(0)];
+        gradients[0] = call(scope, P::TO_DATA, &inputs)?;
+    }
+    if scope.wants(1) {
+        let inputs = [g, scope.input(0), scope.input(1)];
+        gradients[1] = call(scope, P::TO_WEIGHT, &inputs)?;
+    }
+    if scope.n_inputs() > 2 && scope.wants(2) {
+        let inputs = [g, scope.input(2)];
+        gradients[2] = call(scope, P::TO_BIAS, &inputs)?;
+    }
+    Ok(gradients)
+}
+
+/// Of `(ograd, weight, data) -> gradient of data`: for a fixed `g`, its inner product with the result is
+/// `⟨ograd, F(g, weight)⟩`.
+fn gradient_of_data<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let (g, ograd, weight) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let to_ograd = if scope.wants(0) { call_forward::<P>(scope, g, weight)? } else { None };
+    let to_weight = if scope.wants(1) { call(scope, P::TO_WEIGHT, &[ograd, g, weight])? } else { None };
+    Ok(vec![to_ograd, to_weight, None])
+}
+
+/// Of `(ograd, data, weight) -> gradient of the weight`: for a fixed `g`, its inner product with the result is
+/// `⟨ograd, F(data, g)⟩`.
+fn gradient_of_weight<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let (g, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let to_ograd = if scope.wants(0) { call_forward::<P>(scope, data, g)? } else { None };
+    let to_data = if scope.wants(1) { call(scope, P::TO_DATA, &[ograd, g, data])? } else { None };
+    Ok(vec![to_ograd, to_data, None])
+}
+
+fn gradient_of_bias<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let inputs = [scope.out_grad(0)?, scope.input(0)];
+    Ok(vec![call(scope, P::FROM_BIAS, &inputs)?, None])
+}
+
+fn gradient_from_bias<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+    let inputs = [scope.out_grad(0)?, scope.input(0)];
+    Ok(vec![call(scope, P::TO_BIAS, &inputs)?, None])
+}
+
+fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    unify_dtypes(inputs.iter_mut().chain(outputs), "ograd")
+}
+
+/// Lets F infer from data, weight and the gradient of out.
+fn infer_forward<P: Product>(
+    params: &OpParams,
+    data: &mut PartialShape,
+    weight: &mut PartialShape,
+    ograd: &mut PartialShape,
+) -> Result<()> {
+    let mut inputs = [std::mem::take(data), std::mem::take(weight)];
+    let result = (P::define().infer_shape)(params, &mut inputs, std::slice::from_mut(ograd));
+    [*data, *weight] = inputs;
+    result
+}
+
+fn infer_data<P: Product>(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let [ograd, weight, data] = inputs else { return Ok(()) };
+    unify(data, &mut outputs[0], "output")?;
+    infer_forward::<P>(params, data, weight, ograd)?;
+    learn(&mut outputs[0], data, "output")
+}
+
+fn infer_weight<P: Product>(
+    params: &OpParams,
+    inputs: &mut [PartialShape],
+    outputs: &mut [PartialShape],
+) -> Result<()> {
+    let [ograd, data, weight] = inputs else { return Ok(()) };
+    unify(weight, &mut outputs[0], "output")?;
+    infer_forward::<P>(params, data, weight, ograd)?;
+    learn(&mut outputs[0], weight, "output")
+}
+
+/// Between a bias and the gradient of out.
+fn relate<P: Product>(params: &OpParams, bias: &mut PartialShape, ograd: &mut PartialShape) -> Result<()> {
+    learn(bias, &PartialShape::of_rank(1), "bias")?;
+    let Some(ndim) = ograd.ndim() else { return Ok(()) };
+    let axis = P::bias_axis(params.get::<P::Params>(), ndim);
+    learn_dim(bias, 0, ograd.dim(axis), "bias")?;
+    learn_dim(ograd, axis, bias.dim(0), "ograd")
+}
+
+fn infer_bias<P: Product>(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let [ograd, bias] = inputs else { return Ok(()) };
+    unify(bias, &mut outputs[0], "output")?;
+    relate::<P>(params, bias, ograd)?;
+    learn(&mut outputs[0], bias, "output")
+}
+
+fn infer_from_bias<P: Product>(
+    params: &OpParams,
+    inputs: &mut [PartialShape],
+    outputs: &mut [PartialShape],
+) -> Result<()> {
+    let [bias, ograd] = inputs else { return Ok(()) };
+    unify(ograd, &mut outputs[0], "output")?;
+    relate::<P>(params, bias, ograd)?;
+    learn(&mut outputs[0], ograd, "output")
+}
+
+fn sum_to_bias<P: Product>(
+    params: &OpParams,
+    inputs: &[RefInput<'_>],
+    outputs: &mut [RefOutput<'_>],
+    _: RunMode,
+) -> Result<()> {
+    let shape = &inputs[0].desc.shape;
+    let (outer, size, inner) = around_axis(shape, P::bias_axis(params.get::<P::Params>(), shape.ndim()));
+    let g = numeric::read(&inputs[0]);
+    let sum =
+        |c: usize| (0..outer).flat_map(|o| (0..inner).map(move |i| (o * size + c) * inner + i)).map(|i| g[i]).sum();
+    let sums: Vec<f64> = (0..size).map(sum).collect();
+    numeric::write(&mut outputs[0], &sums);
+    Ok(())
+}
+
+fn spread_bias<P: Product>(
+    params: &OpParams,
+    inputs: &[RefInput<'_>],
+    outputs: &mut [RefOutput<'_>],
+    _: RunMode,
+) -> Result<()> {
+    let shape = &outputs[0].desc.shape;
+    let (_, size, inner) = around_axis(shape, P::bias_axis(params.get::<P::Params>(), shape.ndim()));
+    let bias = numeric::read(&inputs[0]);
+    let spread: Vec<f64> = (0..shape.n_elements()).map(|i| bias[i / inner % size]).collect();
+    numeric::write(&mut outputs[0], &spread);
+    Ok(())
+}
