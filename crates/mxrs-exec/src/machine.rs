@@ -46,9 +46,27 @@ pub struct Machine {
     team: Arc<Team>,
     pub arena_bytes: usize,
     pub packed_bytes: usize,
+    /// Step of the program that `steps[0]` is.
+    first: usize,
     // Kept alive for the raw tensors above.
     _outputs: Vec<NdArray>,
     _blocks: Vec<Block>,
+    _arena: Option<Arc<Block>>,
+}
+
+/// Memory for the temporaries of a program, when there are any.
+///
+/// # Errors
+/// Out of memory.
+pub fn allocate_arena(plan: &MemoryPlan, context: &ArrayContext) -> Result<Option<Arc<Block>>> {
+    match arena_bytes(plan) {
+        0 => Ok(None),
+        n => Ok(Some(Arc::new(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:arena"))?))),
+    }
+}
+
+fn arena_bytes(plan: &MemoryPlan) -> usize {
+    plan.arenas.iter().map(|(_, bytes)| bytes).sum()
 }
 
 /// A program and where its values are, without memory: machines are made of it, any number of them.
@@ -217,12 +235,29 @@ impl Machine {
         outputs: Vec<NdArray>,
         team: Arc<Team>,
     ) -> Result<Self> {
+        let arena = allocate_arena(&planned.plan, context)?;
+        Self::over(planned, context, arena, bound, outputs, 0..planned.program.steps.len(), team)
+    }
+
+    /// As [`Self::new`], for these steps only and with temporaries in `arena`, which is of [`allocate_arena`]. Arrays that
+    /// none of the steps uses may be any.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn over(
+        planned: &Planned,
+        context: &ArrayContext,
+        arena: Option<Arc<Block>>,
+        bound: Vec<NdArray>,
+        outputs: Vec<NdArray>,
+        range: Range<usize>,
+        team: Arc<Team>,
+    ) -> Result<Self> {
         let Planned { program, plan } = planned;
-        let arena_bytes = plan.arenas.iter().map(|(_, bytes)| bytes).sum();
+        let arena_bytes = arena_bytes(plan);
         let storage = context.storage();
-        let arena = storage.allocate(Device::cpu(0), arena_bytes, Tag::new("executor:arena"))?;
-        let arena_ptr = arena.as_ptr();
-        let mut blocks = vec![arena];
+        let arena_ptr = arena.as_ref().map_or(std::ptr::null_mut(), |block| block.as_ptr());
+        let mut blocks = Vec::new();
         let mut packed = vec![None; program.values.len()];
         let mut packed_bytes = 0;
         for (value, place) in packed.iter_mut().enumerate() {
@@ -246,8 +281,20 @@ impl Machine {
             done_version: AtomicU64::new(u64::MAX),
         });
         let prepare = prepare.collect();
-        let steps = program.steps.iter().enumerate().map(|(i, step)| at.ready(step, Some(i))).collect();
-        Ok(Self { prepare, steps, bound, team, arena_bytes, packed_bytes, _outputs: outputs, _blocks: blocks })
+        let first = range.start;
+        let steps = range.map(|i| at.ready(&program.steps[i], Some(i))).collect();
+        Ok(Self {
+            prepare,
+            steps,
+            bound,
+            team,
+            arena_bytes,
+            packed_bytes,
+            first,
+            _outputs: outputs,
+            _blocks: blocks,
+            _arena: arena,
+        })
     }
 
     /// Whether constants are packed at all.
@@ -276,6 +323,6 @@ impl Machine {
     /// # Errors
     /// What the kernel reports, with the step's name.
     pub fn run(&self, steps: Range<usize>, random: RandomCalls) -> Result<()> {
-        self.steps[steps].iter().try_for_each(|step| step.run(&self.team, random))
+        self.steps[steps.start - self.first..steps.end - self.first].iter().try_for_each(|step| step.run(&self.team, random))
     }
 }
