@@ -44,6 +44,7 @@ mod choose;
 mod dry;
 mod executor;
 mod gradients;
+mod imperative;
 mod joined;
 mod lower;
 mod machine;
@@ -58,5 +59,8 @@ pub use choose::{Choice, Refusal, choose, choose_reorder};
 pub use dry::{PlannedGraph, PlannedTensor, plan_graph};
 pub use executor::Executor;
 pub use gradients::{BoundGradient, GradReq, GradRequests};
+pub use imperative::{
+    BackwardOptions, Function, FunctionCall, Imperative, ImperativeOptions, autograd,
+};
 pub use options::BindOptions;
 pub use report::{ExecutorReport, StepReport};

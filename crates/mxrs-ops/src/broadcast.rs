@@ -84,7 +84,7 @@ pub fn zip(
 }
 
 /// For each element of `to`, the flat position of the element of `from` it reads.
-fn positions(from: &Shape, to: &Shape) -> Vec<usize> {
+pub fn positions(from: &Shape, to: &Shape) -> Vec<usize> {
     let strides = from.strides();
     let missing = to.ndim() - from.ndim();
     let mut positions = Vec::with_capacity(to.n_elements());

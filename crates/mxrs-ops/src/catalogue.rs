@@ -34,6 +34,7 @@ operators![
     elemwise::elemwise_mul,
     elemwise::elemwise_sub,
     elemwise::exp,
+    elemwise::grad_add,
     elemwise::log,
     elemwise::negative,
     elemwise::ones_like,

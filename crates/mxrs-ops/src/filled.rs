@@ -4,7 +4,7 @@ use crate::dtypes::{DTypeWord, MOVABLE, dtype_of};
 use crate::inference::{bad_attribute, learn, learn_dtype};
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{InputNames, OpDef, OpParams, RefOutput, Sample, op_params};
+use mxrs_op::{Gradient, InputNames, OpDef, OpParams, RefOutput, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
@@ -27,6 +27,7 @@ pub fn define(name: &'static str, summary: &'static str) -> OpDef {
         infer_shape,
         infer_dtype,
         dtypes: MOVABLE,
+        gradient: Gradient::Zero,
         samples,
         ..OpDef::new(name).params::<InitParams>()
     }

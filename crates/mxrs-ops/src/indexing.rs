@@ -43,6 +43,14 @@ pub fn gather_bytes(input: &RefInput<'_>, output: &mut RefOutput<'_>, mut source
     });
 }
 
+/// `out[i] = x[from[i]]` in row-major order, moved as bytes.
+pub fn gather_positions(input: &RefInput<'_>, output: &mut RefOutput<'_>, from: &[usize]) {
+    let size = output.desc.dtype.size_of();
+    for (to, from) in output.bytes.chunks_exact_mut(size).zip(from) {
+        to.copy_from_slice(&input.bytes[from * size..][..size]);
+    }
+}
+
 /// The shape seen from one axis: `(product before, size, product after)`.
 pub fn around_axis(shape: &[usize], axis: usize) -> (usize, usize, usize) {
     (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())

@@ -25,11 +25,13 @@
 
 mod backward;
 mod broadcast;
+mod broadcast_back;
 mod catalogue;
 mod docs;
 pub mod dtypes;
 pub mod elemwise;
 mod filled;
+mod gradients;
 mod indexing;
 mod inference;
 pub mod init;
@@ -41,6 +43,7 @@ mod pairwise;
 mod products;
 pub mod reduce;
 mod reduction;
+mod reshape_back;
 pub mod scalar;
 pub mod shape;
 mod unary;

@@ -109,6 +109,11 @@ pub fn relu(x: f64) -> f64 {
     max_nan(x, 0.0)
 }
 
+/// -1, 0 or 1; 0 for NaN too, as MXNet's `sign`.
+pub fn sign(x: f64) -> f64 {
+    f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))
+}
+
 /// Copies bytes from the first input to the first output: for operators that only rename a tensor.
 pub fn copy_bytes(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
     outputs[0].bytes.copy_from_slice(inputs[0].bytes);

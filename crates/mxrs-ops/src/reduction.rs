@@ -4,9 +4,10 @@
 //! axis.
 
 use crate::dtypes::NUMBERS;
-use crate::inference::{learn, learn_dim, resolve_axis};
+use crate::gradients;
+use crate::inference::{learn, learn_dim, resolve_axis, unify_dtypes};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Accuracy, OpDef, OpParams, ReferenceFn, Sample, op_params};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, ReferenceFn, Sample, op_params};
 use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
@@ -38,6 +39,28 @@ pub fn define(
         samples,
         ..OpDef::new(name).params::<ReduceParams>()
     }
+}
+
+/// A backward operator of a reduction: (ograd, data) to a tensor of data's shape. Data's content is not read.
+pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
+    OpDef {
+        inputs: InputNames::Fixed(&["ograd", "data"]),
+        infer_shape: |params, inputs, outputs| gradients::infer_shape_by(infer_shape, params, inputs, outputs),
+        infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "data"),
+        ignored_inputs: &[1],
+        accuracy: Accuracy::Elementwise,
+        samples: || gradients::samples_after(&define("reduction", &[], "", |_, _, _, _| Ok(()))),
+        ..define(name, &[], summary, reference)
+    }
+}
+
+/// For each element of data, in order, the flat position of the result it is reduced to.
+pub fn results(params: &OpParams, shape: &Shape) -> Result<Vec<usize>> {
+    let mut results = vec![0; shape.n_elements()];
+    for (result, group) in groups(shape, &params.get::<ReduceParams>().reduced(shape.ndim())?).iter().enumerate() {
+        group.iter().for_each(|i| results[*i] = result);
+    }
+    Ok(results)
 }
 
 impl ReduceParams {
@@ -83,7 +106,8 @@ pub fn learn_reduced(
     Ok(())
 }
 
-fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+/// Shape inference of a reduction.
+pub fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let params = params.get::<ReduceParams>();
     let Some(ndim) = inputs[0].ndim() else { return Ok(()) };
     learn_reduced(&mut inputs[0], &mut outputs[0], &params.reduced(ndim)?, params.keepdims)

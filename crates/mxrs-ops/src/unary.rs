@@ -1,7 +1,8 @@
-//! What elementwise operators of one input share: declaration, in-place pair and samples.
+//! What elementwise operators of one input share: declaration, in-place pair, samples, and their backward operators.
 
 use crate::dtypes::NUMBERS;
-use mxrs_op::{Accuracy, Fill, OpDef, ReferenceFn, Sample};
+use crate::{numeric, pairwise};
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, RefInput, RefOutput, ReferenceFn, Sample};
 
 /// An operator `out[i] = f(data[i])` of the shape and type of its input.
 pub fn define(
@@ -30,6 +31,26 @@ pub fn define_on_positive(
     reference: ReferenceFn,
 ) -> OpDef {
     OpDef { samples: || samples(0.05, 4.0), ..define(name, aliases, summary, reference) }
+}
+
+/// A backward operator `out[i] = f(ograd[i], data[i])`, in place of the head gradient.
+pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
+    OpDef {
+        inputs: InputNames::Fixed(&["ograd", "data"]),
+        inplace: &[(0, 0)],
+        ..pairwise::define(name, &[], summary, reference)
+    }
+}
+
+/// As [`define_backward`], from the output of the forward call.
+pub fn define_backward_of_output(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
+    OpDef { inputs: InputNames::Fixed(&["ograd", "out"]), ..define_backward(name, summary, reference) }
+}
+
+/// Applies `f(ograd, saved)`, in floats whatever the type; integer results truncate and saturate.
+pub fn apply_backward(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], f: impl Fn(f64, f64) -> f64) {
+    let (ograd, saved) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    numeric::write(&mut outputs[0], &ograd.into_iter().zip(saved).map(|(g, x)| f(g, x)).collect::<Vec<f64>>());
 }
 
 const NONE: [(&str, &str); 0] = [];

@@ -4,8 +4,10 @@
 //! MXNet.
 
 use crate::dtypes::NUMBERS;
-use crate::numeric;
-use mxrs_op::{Accuracy, Attrs, Fill, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, Sample, op_params};
+use crate::{numeric, pairwise};
+use mxrs_op::{
+    Accuracy, Attrs, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, Sample, op_params,
+};
 
 op_params! {
     /// Parameters of the operators with a scalar.
@@ -34,6 +36,33 @@ pub fn define(
         samples,
         ..OpDef::new(name).params::<ScalarParams>()
     }
+}
+
+/// A backward operator `out[i] = f(ograd[i], data[i], scalar)`, in place of the head gradient.
+pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
+    OpDef {
+        inputs: InputNames::Fixed(&["ograd", "data"]),
+        inplace: &[(0, 0)],
+        samples: || {
+            let with_ograd = |mut sample: Sample| {
+                sample.inputs.insert(0, sample.inputs[0].clone());
+                sample
+            };
+            samples().into_iter().map(with_ograd).collect()
+        },
+        ..pairwise::define(name, &[], summary, reference).params::<ScalarParams>()
+    }
+}
+
+/// Applies `f(ograd, data, scalar)`, in floats whatever the type; integer results truncate and saturate.
+pub fn apply_backward(
+    params: &OpParams,
+    inputs: &[RefInput<'_>],
+    outputs: &mut [RefOutput<'_>],
+    f: impl Fn(f64, f64, f64) -> f64,
+) {
+    let scalar = numeric::rounded_to(inputs[0].desc.dtype, params.get::<ScalarParams>().scalar);
+    crate::unary::apply_backward(inputs, outputs, |g, x| f(g, x, scalar));
 }
 
 /// Applies a function of floats or of integers.

@@ -40,7 +40,7 @@ impl Imperative {
         let _scope = flags::set(options.create_graph, options.train_mode);
         let heads = self.heads(heads, head_grads)?;
         let _bulk = self.context().engine().bulk(self.options().bulk_train_backward);
-        self.walk(options).into_buffers(&heads).context(|| "computing gradients".into())
+        self.walk(options).into_buffers(&heads).context(|| "computing gradients")
     }
 
     /// The gradients of the heads with respect to `variables`, as new arrays; zeros for those no head depends on. Marks
@@ -65,7 +65,7 @@ impl Imperative {
         }
         let heads = self.heads(heads, head_grads)?;
         let _bulk = self.context().engine().bulk(self.options().bulk_train_backward);
-        let grads = self.walk(options).of(&heads, &targets).context(|| "computing gradients".into())?;
+        let grads = self.walk(options).of(&heads, &targets).context(|| "computing gradients")?;
         let made = grads.into_iter().zip(&targets).map(|(grad, target)| match grad {
             Some(grad) => Ok(grad),
             None => NdArray::zeros(self.context(), target.desc().shape.clone(), target.desc().dtype),

@@ -47,7 +47,6 @@ pub fn gradient_of(
             rows(imperative, node, history, (*begin, *end), grad, create)
         }
         How::Function(function) => function.gradient(imperative, node, history, out_grads, create),
-        How::Cached(run) => run.gradient(imperative, node, history, wants, out_grads, create),
     }
 }
 

@@ -77,7 +77,7 @@ fn check_outputs(prepared: &Prepared, outputs: &[&NdArray]) -> Result<()> {
     for (index, (output, (shape, dtype))) in outputs.iter().zip(&prepared.outputs).enumerate() {
         let name = op.output_names.get(index).copied().unwrap_or("output");
         if output.shape() != shape {
-            return Err(Error::shape(op.name, name, shape, output.shape()));
+            return Err(Error::shape(op.name, name, shape.to_string(), output.shape()));
         }
         if output.dtype() != *dtype {
             return Err(Error::dtype(op.name, name, dtype.name(), output.dtype().name()));

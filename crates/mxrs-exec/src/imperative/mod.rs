@@ -36,7 +36,6 @@
 //! Read next: `invoke.rs` for a call, `tape.rs` for what is recorded, `walk.rs` for gradients.
 
 mod backward;
-pub mod cached;
 mod flags;
 mod function;
 mod gradient_of;
@@ -54,7 +53,6 @@ mod views;
 mod walk;
 
 pub use backward::BackwardOptions;
-pub use cached::{CachedOp, CachedOpFlags, CachedOpStats};
 pub use function::{Function, FunctionCall};
 pub use invoke::{Imperative, ImperativeOptions};
 

@@ -1,13 +1,15 @@
 //! `out = args[0] + args[1] + …`, elementwise over equal shapes, summed in this order. Integers wrap.
 //!
+//! Gradient: `ograd` for every input.
+//!
 //! MXNet: `add_n`, also `ElementWiseSum`, `_sparse_ElementWiseSum`, `_sparse_add_n`. Inputs are `arg0`, `arg1`, …; the
 //! attribute `num_args` counts them. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::dtypes::NUMBERS;
 use crate::inference::{bad_attribute, unify_all, unify_dtypes};
-use crate::numeric;
+use crate::{gradients, numeric};
 use mxrs_op::param::{Parameters, parse_field};
-use mxrs_op::{Accuracy, Attrs, InputNames, OpDef, OpParams, ParamSpec, Sample};
+use mxrs_op::{Accuracy, Attrs, Gradient, InputNames, OpDef, OpParams, ParamSpec, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Parameters of `add_n`. The C API lists none: `num_args` comes from the number of inputs given.
@@ -50,6 +52,7 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: NUMBERS,
         inplace: &[(0, 0)],
+        gradient: Gradient::By(gradients::pass_to_all),
         accuracy: Accuracy::Elementwise,
         reference: Some(|_, inputs, outputs, _| {
             if outputs[0].desc.dtype.is_float() {

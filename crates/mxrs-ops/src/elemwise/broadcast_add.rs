@@ -1,14 +1,18 @@
 //! `out = lhs + rhs`, over shapes that broadcast: sizes of 1 stretch, missing leading axes count as 1.
 //!
+//! Gradient: `ograd` for both inputs, summed over the axes that were broadcast.
+//!
 //! MXNet: `broadcast_add`, also `_sparse_broadcast_add`, `_sparse_broadcast_plus`, `broadcast_plus`. Dtypes: f32 f64
 //! f16 bf16 u8 i8 i32 i64; both inputs have one.
 
 use crate::broadcast;
-use mxrs_op::OpDef;
+use crate::broadcast_back::{self, SUM_LIKE};
+use crate::gradients::{Answers, if_wanted};
+use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `broadcast_add`.
 pub fn define() -> OpDef {
-    broadcast::define(
+    let elementwise = broadcast::define(
         "broadcast_add",
         &["_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"],
         "out = lhs + rhs",
@@ -16,5 +20,18 @@ pub fn define() -> OpDef {
             broadcast::zip(inputs, outputs, |a, b| a + b, i64::wrapping_add);
             Ok(())
         },
-    )
+    );
+    OpDef {
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        // Of all broadcasting operators.
+        companions: || vec![broadcast_back::sum_like(), broadcast_back::stretch_like()],
+        ..elementwise
+    }
+}
+
+fn gradient(scope: &mut dyn GradientScope) -> Answers {
+    let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let by_lhs = if_wanted(scope, 0, |scope| scope.call_one(SUM_LIKE, &[head, lhs]))?;
+    let by_rhs = if_wanted(scope, 1, |scope| scope.call_one(SUM_LIKE, &[head, rhs]))?;
+    Ok(vec![by_lhs, by_rhs])
 }

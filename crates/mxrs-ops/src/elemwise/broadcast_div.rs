@@ -1,14 +1,33 @@
 //! `out = lhs / rhs`, over shapes that broadcast: sizes of 1 stretch, missing leading axes count as 1.
 //!
+//! Gradient: `ograd / rhs` and `-ograd · lhs / rhs²`, summed over the axes that were broadcast.
+//!
 //! MXNet: `broadcast_div`, also `_sparse_broadcast_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have one.
 
+use crate::broadcast_back::SUM_LIKE;
+use crate::gradients::{Answers, if_wanted};
 use crate::{broadcast, numeric};
-use mxrs_op::OpDef;
+use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `broadcast_div`.
 pub fn define() -> OpDef {
-    broadcast::define("broadcast_div", &["_sparse_broadcast_div"], "out = lhs / rhs", |_, inputs, outputs, _| {
-        broadcast::zip(inputs, outputs, |a, b| a / b, numeric::divide_integers);
-        Ok(())
-    })
+    let elementwise =
+        broadcast::define("broadcast_div", &["_sparse_broadcast_div"], "out = lhs / rhs", |_, inputs, outputs, _| {
+            broadcast::zip(inputs, outputs, |a, b| a / b, numeric::divide_integers);
+            Ok(())
+        });
+    OpDef { gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+}
+
+fn gradient(scope: &mut dyn GradientScope) -> Answers {
+    let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let quotient = scope.call_one("broadcast_div", &[head, rhs])?;
+    let by_lhs = if_wanted(scope, 0, |scope| scope.call_one(SUM_LIKE, &[quotient, lhs]))?;
+    let by_rhs = if_wanted(scope, 1, |scope| {
+        let product = scope.call_one("broadcast_mul", &[quotient, lhs])?;
+        let again = scope.call_one("broadcast_div", &[product, rhs])?;
+        let sum = scope.call_one(SUM_LIKE, &[again, rhs])?;
+        scope.call_one("negative", &[sum])
+    })?;
+    Ok(vec![by_lhs, by_rhs])
 }

@@ -1,14 +1,33 @@
 //! `out = lhs * rhs`, over shapes that broadcast: sizes of 1 stretch, missing leading axes count as 1.
 //!
+//! Gradient: `ograd · rhs` and `ograd · lhs`, summed over the axes that were broadcast.
+//!
 //! MXNet: `broadcast_mul`, also `_sparse_broadcast_mul`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have one.
 
 use crate::broadcast;
-use mxrs_op::OpDef;
+use crate::broadcast_back::SUM_LIKE;
+use crate::gradients::{Answers, if_wanted};
+use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `broadcast_mul`.
 pub fn define() -> OpDef {
-    broadcast::define("broadcast_mul", &["_sparse_broadcast_mul"], "out = lhs * rhs", |_, inputs, outputs, _| {
-        broadcast::zip(inputs, outputs, |a, b| a * b, i64::wrapping_mul);
-        Ok(())
-    })
+    let elementwise =
+        broadcast::define("broadcast_mul", &["_sparse_broadcast_mul"], "out = lhs * rhs", |_, inputs, outputs, _| {
+            broadcast::zip(inputs, outputs, |a, b| a * b, i64::wrapping_mul);
+            Ok(())
+        });
+    OpDef { gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+}
+
+fn gradient(scope: &mut dyn GradientScope) -> Answers {
+    let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let by_lhs = if_wanted(scope, 0, |scope| {
+        let product = scope.call_one("broadcast_mul", &[head, rhs])?;
+        scope.call_one(SUM_LIKE, &[product, lhs])
+    })?;
+    let by_rhs = if_wanted(scope, 1, |scope| {
+        let product = scope.call_one("broadcast_mul", &[head, lhs])?;
+        scope.call_one(SUM_LIKE, &[product, rhs])
+    })?;
+    Ok(vec![by_lhs, by_rhs])
 }

@@ -1,14 +1,18 @@
 //! `out = lhs - rhs`, over shapes that broadcast: sizes of 1 stretch, missing leading axes count as 1.
 //!
+//! Gradient: `ograd` and `-ograd`, summed over the axes that were broadcast.
+//!
 //! MXNet: `broadcast_sub`, also `_sparse_broadcast_minus`, `_sparse_broadcast_sub`, `broadcast_minus`. Dtypes: f32 f64
 //! f16 bf16 u8 i8 i32 i64; both inputs have one.
 
 use crate::broadcast;
-use mxrs_op::OpDef;
+use crate::broadcast_back::SUM_LIKE;
+use crate::gradients::{Answers, if_wanted};
+use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `broadcast_sub`.
 pub fn define() -> OpDef {
-    broadcast::define(
+    let elementwise = broadcast::define(
         "broadcast_sub",
         &["_sparse_broadcast_minus", "_sparse_broadcast_sub", "broadcast_minus"],
         "out = lhs - rhs",
@@ -16,5 +20,16 @@ pub fn define() -> OpDef {
             broadcast::zip(inputs, outputs, |a, b| a - b, i64::wrapping_sub);
             Ok(())
         },
-    )
+    );
+    OpDef { gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+}
+
+fn gradient(scope: &mut dyn GradientScope) -> Answers {
+    let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let by_lhs = if_wanted(scope, 0, |scope| scope.call_one(SUM_LIKE, &[head, lhs]))?;
+    let by_rhs = if_wanted(scope, 1, |scope| {
+        let sum = scope.call_one(SUM_LIKE, &[head, rhs])?;
+        scope.call_one("negative", &[sum])
+    })?;
+    Ok(vec![by_lhs, by_rhs])
 }

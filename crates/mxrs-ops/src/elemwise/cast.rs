@@ -1,12 +1,15 @@
 //! `out = data` as another element type, elementwise. Floats round to nearest even; float to integer truncates toward
 //! zero and saturates, NaN becomes 0; integer to integer keeps the low bits; anything but 0 is true.
 //!
+//! Gradient: `ograd` as data's type.
+//!
 //! MXNet: `Cast`, also `_npi_cast`, `_npx_cast`, `cast`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool, on both sides.
 
 use crate::dtypes::{DTypeWord, MOVABLE, dtype_of};
-use crate::inference::learn_dtype;
+use crate::gradients::Answers;
+use crate::inference::{learn_dtype, unify_all, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{Fill, OpDef, OpParams, Sample, op_params};
+use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_params};
 use mxrs_types::{DType, Result};
 
 op_params! {
@@ -31,17 +34,62 @@ pub fn define() -> OpDef {
         summary: "out = data as another dtype",
         infer_dtype,
         dtypes: MOVABLE,
+        gradient: Gradient::By(|_, scope| cast_back(scope)),
+        companions: || vec![backward()],
         reference: Some(|_, inputs, outputs, _| {
-            if inputs[0].desc.dtype.is_float() {
-                numeric::map_float(inputs, outputs, |x| x);
-            } else {
-                let values = numeric::read_integers(&inputs[0]);
-                numeric::write_integers(&mut outputs[0], &values);
-            }
+            convert(inputs, outputs);
             Ok(())
         }),
         samples,
         ..OpDef::new("Cast").params::<CastParams>()
+    }
+}
+
+const BACKWARD: &str = "_backward_cast";
+
+/// The gradient of a conversion of input 0: the head as the type of that input; nothing for the others.
+fn cast_back(scope: &mut dyn GradientScope) -> Answers {
+    let (head, like) = (scope.out_grad(0)?, scope.input(0));
+    let mut answers = vec![None; scope.n_inputs()];
+    answers[0] = Some(scope.call_one(BACKWARD, &[head, like])?);
+    Ok(answers)
+}
+
+/// (ograd, data) to ograd as data's type; data's content is not read.
+fn backward() -> OpDef {
+    OpDef {
+        summary: "ograd as data's dtype",
+        inputs: InputNames::Fixed(&["ograd", "data"]),
+        infer_shape: |_, inputs, outputs| unify_all(inputs, outputs, "data"),
+        infer_dtype: |_, inputs, outputs| unify_dtypes([&mut inputs[1], &mut outputs[0]], "data"),
+        dtypes: MOVABLE,
+        ignored_inputs: &[1],
+        gradient: Gradient::By(|_, scope| cast_back(scope)),
+        reference: Some(|_, inputs, outputs, _| {
+            convert(inputs, outputs);
+            Ok(())
+        }),
+        samples: || {
+            let none: [(&str, &str); 0] = [];
+            let to = |name, shape: &[usize], dtype| Sample::new(name, none, &[shape, shape]).dtype(1, dtype);
+            vec![
+                to("to_float32", &[3, 5], DType::F32),
+                to("to_float16", &[2, 3, 4], DType::F16),
+                to("to_float64", &[7], DType::F64),
+                to("to_int32", &[7], DType::I32),
+                to("empty", &[0, 2], DType::BF16),
+            ]
+        },
+        ..OpDef::new(BACKWARD)
+    }
+}
+
+fn convert(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
+    if inputs[0].desc.dtype.is_float() {
+        numeric::map_float(inputs, outputs, |x| x);
+    } else {
+        let values = numeric::read_integers(&inputs[0]);
+        numeric::write_integers(&mut outputs[0], &values);
     }
 }
 

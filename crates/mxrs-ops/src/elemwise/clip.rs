@@ -1,10 +1,12 @@
 //! `out = min(max(data, a_min), a_max)`, elementwise; out has the shape and dtype of data. NaN stays NaN.
 //!
+//! Gradient: `ograd` where data is not out of the bounds, at both bounds too; else 0. NaN in data passes it.
+//!
 //! MXNet: `clip`, also `_npi_clip`, `_sparse_clip`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; bounds beside integers
 //! truncate.
 
-use crate::{numeric, unary};
-use mxrs_op::{Fill, OpDef, Sample, op_params};
+use crate::{gradients, numeric, unary};
+use mxrs_op::{Fill, Gradient, OpDef, Sample, op_params};
 
 op_params! {
     /// Parameters of `clip`.
@@ -36,7 +38,30 @@ pub fn define() -> OpDef {
             Ok(())
         }
     });
-    OpDef { samples, ..elementwise.params::<ClipParams>() }
+    OpDef {
+        samples,
+        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
+        companions: || vec![backward()],
+        ..elementwise.params::<ClipParams>()
+    }
+}
+
+const BACKWARD: &str = "_backward_clip";
+
+fn backward() -> OpDef {
+    let elementwise =
+        unary::define_backward(BACKWARD, "out = ograd within the bounds", |params, inputs, outputs, _| {
+            let ClipParams { a_min, a_max } = params.get();
+            let (low, high) = (f64::from(*a_min), f64::from(*a_max));
+            let is_out = |x: f64| x > high || x < low;
+            unary::apply_backward(inputs, outputs, |g, x| if is_out(x) { 0.0 } else { g });
+            Ok(())
+        });
+    OpDef {
+        samples: || gradients::samples_after(&define()),
+        gradient: Gradient::By(|_, scope| gradients::linear_in_ograd(scope, BACKWARD)),
+        ..elementwise.params::<ClipParams>()
+    }
 }
 
 fn samples() -> Vec<Sample> {

@@ -1,9 +1,11 @@
 //! `out = data`: the same elements under another name. A view: the output is the input's memory.
 //!
+//! Gradient: `ograd`.
+//!
 //! MXNet: `_copy`, also `identity`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::{dtypes::MOVABLE, numeric, unary};
-use mxrs_op::{Accuracy, OpDef, View};
+use crate::{dtypes::MOVABLE, gradients, numeric, unary};
+use mxrs_op::{Accuracy, Gradient, OpDef, View};
 
 /// `_copy`.
 pub fn define() -> OpDef {
@@ -11,5 +13,11 @@ pub fn define() -> OpDef {
         numeric::copy_bytes(inputs, outputs);
         Ok(())
     });
-    OpDef { dtypes: MOVABLE, accuracy: Accuracy::Exact, view: |_, _| View::Identity, ..elementwise }
+    OpDef {
+        dtypes: MOVABLE,
+        accuracy: Accuracy::Exact,
+        view: |_, _| View::Identity,
+        gradient: Gradient::By(gradients::pass_to_all),
+        ..elementwise
+    }
 }

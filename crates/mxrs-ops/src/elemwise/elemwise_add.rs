@@ -1,14 +1,16 @@
 //! `out = lhs + rhs`, elementwise over equal shapes. Integers wrap.
 //!
+//! Gradient: `ograd` for both inputs.
+//!
 //! MXNet: `elemwise_add`, also `_Plus`, `_add`, `_plus`, `_sparse_elemwise_add`. Dtypes: f32 f64 f16 bf16 u8 i8 i32
 //! i64; both inputs have one.
 
-use crate::{numeric, pairwise};
-use mxrs_op::OpDef;
+use crate::{gradients, numeric, pairwise};
+use mxrs_op::{Gradient, OpDef};
 
 /// `elemwise_add`.
 pub fn define() -> OpDef {
-    pairwise::define(
+    let elementwise = pairwise::define(
         "elemwise_add",
         &["_Plus", "_add", "_plus", "_sparse_elemwise_add"],
         "out = lhs + rhs",
@@ -16,5 +18,6 @@ pub fn define() -> OpDef {
             numeric::zip(inputs, outputs, |a, b| a + b, i64::wrapping_add);
             Ok(())
         },
-    )
+    );
+    OpDef { gradient: Gradient::By(gradients::pass_to_all), ..elementwise }
 }

@@ -1,15 +1,18 @@
 //! `out = lhs / rhs`, elementwise over equal shapes. Integer division truncates; by
 //! zero it gives 0.
 //!
+//! Gradient: `ograd / rhs` and `-ograd · lhs / rhs²`.
+//!
 //! MXNet: `elemwise_div`, also `_Div`, `_div`, `_sparse_elemwise_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both
 //! inputs have one.
 
+use crate::gradients::{Answers, if_wanted};
 use crate::{numeric, pairwise};
-use mxrs_op::OpDef;
+use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `elemwise_div`.
 pub fn define() -> OpDef {
-    pairwise::define(
+    let elementwise = pairwise::define(
         "elemwise_div",
         &["_Div", "_div", "_sparse_elemwise_div"],
         "out = lhs / rhs",
@@ -17,5 +20,17 @@ pub fn define() -> OpDef {
             numeric::zip(inputs, outputs, |a, b| a / b, numeric::divide_integers);
             Ok(())
         },
-    )
+    );
+    OpDef { gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+}
+
+fn gradient(scope: &mut dyn GradientScope) -> Answers {
+    let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let by_lhs = scope.call_one("elemwise_div", &[head, rhs])?;
+    let by_rhs = if_wanted(scope, 1, |scope| {
+        let product = scope.call_one("elemwise_mul", &[by_lhs, lhs])?;
+        let quotient = scope.call_one("elemwise_div", &[product, rhs])?;
+        scope.call_one("negative", &[quotient])
+    })?;
+    Ok(vec![Some(by_lhs), by_rhs])
 }

@@ -1,14 +1,17 @@
 //! `out = lhs * rhs`, elementwise over equal shapes. Integers wrap.
 //!
+//! Gradient: `ograd · rhs` and `ograd · lhs`.
+//!
 //! MXNet: `elemwise_mul`, also `_Mul`, `_mul`, `_sparse_elemwise_mul`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both
 //! inputs have one.
 
+use crate::gradients::{Answers, if_wanted};
 use crate::{numeric, pairwise};
-use mxrs_op::OpDef;
+use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `elemwise_mul`.
 pub fn define() -> OpDef {
-    pairwise::define(
+    let elementwise = pairwise::define(
         "elemwise_mul",
         &["_Mul", "_mul", "_sparse_elemwise_mul"],
         "out = lhs * rhs",
@@ -16,5 +19,13 @@ pub fn define() -> OpDef {
             numeric::zip(inputs, outputs, |a, b| a * b, i64::wrapping_mul);
             Ok(())
         },
-    )
+    );
+    OpDef { gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+}
+
+fn gradient(scope: &mut dyn GradientScope) -> Answers {
+    let (head, lhs, rhs) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let by_lhs = if_wanted(scope, 0, |scope| scope.call_one("elemwise_mul", &[head, rhs]))?;
+    let by_rhs = if_wanted(scope, 1, |scope| scope.call_one("elemwise_mul", &[head, lhs]))?;
+    Ok(vec![by_lhs, by_rhs])
 }

@@ -1,15 +1,22 @@
 //! `out = ln(data)`, elementwise; out has the shape and dtype of data. Negative numbers give NaN, zero -inf.
 //!
+//! Gradient: `ograd / data`.
+//!
 //! MXNet: `log`, also `_sparse_log`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats and
 //! truncated.
 
 use crate::{numeric, unary};
-use mxrs_op::OpDef;
+use mxrs_op::{Gradient, OpDef};
 
 /// `log`.
 pub fn define() -> OpDef {
-    unary::define_on_positive("log", &["_sparse_log"], "out = ln(data)", |_, inputs, outputs, _| {
+    let elementwise = unary::define_on_positive("log", &["_sparse_log"], "out = ln(data)", |_, inputs, outputs, _| {
         numeric::map_float(inputs, outputs, f64::ln);
         Ok(())
-    })
+    });
+    let gradient = Gradient::By(|_, scope| {
+        let (head, data) = (scope.out_grad(0)?, scope.input(0));
+        Ok(vec![Some(scope.call_one("elemwise_div", &[head, data])?)])
+    });
+    OpDef { gradient, ..elementwise }
 }

@@ -14,6 +14,7 @@ pub mod elemwise_div;
 pub mod elemwise_mul;
 pub mod elemwise_sub;
 pub mod exp;
+pub mod grad_add;
 pub mod log;
 pub mod negative;
 pub mod ones_like;

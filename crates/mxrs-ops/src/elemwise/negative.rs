@@ -1,14 +1,21 @@
 //! `out = -data`, elementwise; out has the shape and dtype of data. Integers wrap.
 //!
+//! Gradient: `-ograd`.
+//!
 //! MXNet: `negative`, also `_sparse_negative`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::{numeric, unary};
-use mxrs_op::OpDef;
+use mxrs_op::{Gradient, OpDef};
 
 /// `negative`.
 pub fn define() -> OpDef {
-    unary::define("negative", &["_sparse_negative"], "out = -data", |_, inputs, outputs, _| {
+    let elementwise = unary::define("negative", &["_sparse_negative"], "out = -data", |_, inputs, outputs, _| {
         numeric::map(inputs, outputs, |x| -x, i64::wrapping_neg);
         Ok(())
-    })
+    });
+    let gradient = Gradient::By(|_, scope| {
+        let head = scope.out_grad(0)?;
+        Ok(vec![Some(scope.call_one("negative", &[head])?)])
+    });
+    OpDef { gradient, ..elementwise }
 }

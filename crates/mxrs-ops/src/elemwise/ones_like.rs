@@ -3,7 +3,7 @@
 //! MXNet: `ones_like`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::{dtypes::MOVABLE, numeric, unary};
-use mxrs_op::{Accuracy, OpDef};
+use mxrs_op::{Accuracy, Gradient, OpDef};
 
 /// `ones_like`.
 pub fn define() -> OpDef {
@@ -12,5 +12,5 @@ pub fn define() -> OpDef {
         numeric::write_integers(&mut outputs[0], &vec![1; n]);
         Ok(())
     });
-    OpDef { dtypes: MOVABLE, accuracy: Accuracy::Exact, ..elementwise }
+    OpDef { dtypes: MOVABLE, accuracy: Accuracy::Exact, gradient: Gradient::Zero, ignored_inputs: &[0], ..elementwise }
 }

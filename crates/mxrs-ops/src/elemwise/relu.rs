@@ -1,14 +1,36 @@
 //! `out = max(data, 0)`, elementwise; out has the shape and dtype of data. NaN stays NaN.
 //!
+//! Gradient: `ograd` where out is positive, else 0; NaN where out is NaN.
+//!
 //! MXNet: `relu`, also `_sparse_relu`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{numeric, unary};
-use mxrs_op::OpDef;
+use crate::{gradients, numeric, unary};
+use mxrs_op::{Gradient, OpDef};
+
+const BACKWARD: &str = "_backward_relu";
 
 /// `relu`.
 pub fn define() -> OpDef {
-    unary::define("relu", &["_sparse_relu"], "out = max(data, 0)", |_, inputs, outputs, _| {
+    let elementwise = unary::define("relu", &["_sparse_relu"], "out = max(data, 0)", |_, inputs, outputs, _| {
         numeric::map(inputs, outputs, numeric::relu, |x| x.max(0));
         Ok(())
-    })
+    });
+    OpDef {
+        gradient: Gradient::By(|_, scope| gradients::from_output(scope, BACKWARD)),
+        companions: || vec![backward()],
+        ..elementwise
+    }
+}
+
+fn backward() -> OpDef {
+    let elementwise =
+        unary::define_backward_of_output(BACKWARD, "out = ograd where out > 0", |_, inputs, outputs, _| {
+            unary::apply_backward(inputs, outputs, |g, y| match y {
+                y if y > 0.0 => g,
+                y if y.is_nan() => y,
+                _ => 0.0,
+            });
+            Ok(())
+        });
+    OpDef { gradient: Gradient::By(|_, scope| gradients::linear_in_ograd(scope, BACKWARD)), ..elementwise }
 }

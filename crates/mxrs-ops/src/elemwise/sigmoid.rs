@@ -1,15 +1,48 @@
 //! `out = 1 / (1 + e^-data)`, elementwise; out has the shape and dtype of data.
 //!
+//! Gradient, from the output: `ograd · out · (1 - out)`.
+//!
 //! MXNet: `sigmoid`, also `_sparse_sigmoid`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats
 //! and truncated.
 
+use crate::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
 use crate::{numeric, unary};
-use mxrs_op::OpDef;
+use mxrs_op::{Gradient, GradientScope, OpDef};
+
+const BACKWARD: &str = "_backward_sigmoid";
 
 /// `sigmoid`.
 pub fn define() -> OpDef {
-    unary::define("sigmoid", &["_sparse_sigmoid"], "out = 1 / (1 + e^-data)", |_, inputs, outputs, _| {
-        numeric::map_float(inputs, outputs, numeric::sigmoid);
-        Ok(())
-    })
+    let elementwise =
+        unary::define("sigmoid", &["_sparse_sigmoid"], "out = 1 / (1 + e^-data)", |_, inputs, outputs, _| {
+            numeric::map_float(inputs, outputs, numeric::sigmoid);
+            Ok(())
+        });
+    OpDef {
+        gradient: Gradient::By(|_, scope| from_output(scope, BACKWARD)),
+        companions: || vec![backward()],
+        ..elementwise
+    }
+}
+
+fn backward() -> OpDef {
+    let elementwise =
+        unary::define_backward_of_output(BACKWARD, "out = ograd * out * (1 - out)", |_, inputs, outputs, _| {
+            unary::apply_backward(inputs, outputs, |g, y| g * y * (1.0 - y));
+            Ok(())
+        });
+    OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
+}
+
+fn second(scope: &mut dyn GradientScope) -> Answers {
+    let (head, ograd, y) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let by_ograd = if_wanted(scope, 0, |scope| call_with_params(scope, BACKWARD, &[y]))?;
+    let by_out = if_wanted(scope, 1, |scope| {
+        // head · ograd · (1 - 2 y)
+        let both = scope.call_one("elemwise_mul", &[head, ograd])?;
+        let twice = call_scalar(scope, "_mul_scalar", y, 2.0)?;
+        let slope = call_scalar(scope, "_rminus_scalar", twice, 1.0)?;
+        scope.call_one("elemwise_mul", &[both, slope])
+    })?;
+    Ok(vec![by_ograd, by_out])
 }

@@ -1,14 +1,40 @@
 //! `out = data * data`, elementwise; out has the shape and dtype of data. Integers wrap.
 //!
+//! Gradient: `2 · ograd · data`.
+//!
 //! MXNet: `square`, also `_sparse_square`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
+use crate::gradients::{Answers, from_input, if_wanted};
 use crate::{numeric, unary};
-use mxrs_op::OpDef;
+use mxrs_op::{Gradient, GradientScope, OpDef};
+
+const BACKWARD: &str = "_backward_square";
 
 /// `square`.
 pub fn define() -> OpDef {
-    unary::define("square", &["_sparse_square"], "out = data * data", |_, inputs, outputs, _| {
+    let elementwise = unary::define("square", &["_sparse_square"], "out = data * data", |_, inputs, outputs, _| {
         numeric::map(inputs, outputs, |x| x * x, |x| x.wrapping_mul(x));
         Ok(())
-    })
+    });
+    OpDef {
+        gradient: Gradient::By(|_, scope| from_input(scope, BACKWARD)),
+        companions: || vec![backward()],
+        ..elementwise
+    }
+}
+
+fn backward() -> OpDef {
+    let elementwise = unary::define_backward(BACKWARD, "out = 2 * ograd * data", |_, inputs, outputs, _| {
+        numeric::zip(inputs, outputs, |g, x| 2.0 * g * x, |g, x| g.wrapping_mul(x).wrapping_mul(2));
+        Ok(())
+    });
+    OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
+}
+
+/// The operator is symmetric in its inputs, and linear in both.
+fn second(scope: &mut dyn GradientScope) -> Answers {
+    let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let by_ograd = if_wanted(scope, 0, |scope| scope.call_one(BACKWARD, &[head, data]))?;
+    let by_data = if_wanted(scope, 1, |scope| scope.call_one(BACKWARD, &[head, ograd]))?;
+    Ok(vec![by_ograd, by_data])
 }

@@ -3,13 +3,15 @@
 //! [a, b] over axis 1 gives `[a]`; without an axis the position is in the flattened tensor and the result is `[1]`. The
 //! result has the dtype of data, so positions are exact up to 2^24 in f32, and up to 2048 in f16.
 //!
+//! Gradient: 0.
+//!
 //! MXNet: `argmax`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::dtypes::NUMBERS;
 use crate::inference::resolve_axis;
 use crate::numeric;
 use crate::reduction::{groups, learn_reduced};
-use mxrs_op::{OpDef, OpParams, Sample, op_params};
+use mxrs_op::{Gradient, OpDef, OpParams, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -34,6 +36,7 @@ impl ArgmaxParams {
 pub fn define() -> OpDef {
     OpDef {
         summary: "position of the maximum",
+        gradient: Gradient::Zero,
         infer_shape,
         dtypes: NUMBERS,
         reference: Some(|params, inputs, outputs, _| {

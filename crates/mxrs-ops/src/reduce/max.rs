@@ -1,11 +1,17 @@
 //! `out = max data` over the reduced axes; [a, b] over axis 1 gives `[a]`. NaN wins; the maximum of nothing is -inf, or
 //! the smallest integer.
 //!
+//! Gradient: every element equal to its maximum gets the whole `ograd`, the others 0. Where the maximum is NaN, none is
+//! equal.
+//!
 //! MXNet: `max`, also `max_axis`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::numeric;
+use crate::dtypes::NUMBERS;
+use crate::inference::{unify, unify_dtypes};
 use crate::reduction::{self, ReduceParams, groups};
-use mxrs_op::{Accuracy, OpDef};
+use crate::{gradients, numeric};
+use mxrs_op::{Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample};
+use mxrs_types::Result;
 
 /// `max`.
 pub fn define() -> OpDef {
@@ -24,5 +30,55 @@ pub fn define() -> OpDef {
         }
         Ok(())
     });
-    OpDef { accuracy: Accuracy::Exact, ..reduction }
+    OpDef {
+        accuracy: Accuracy::Exact,
+        gradient: Gradient::By(|_, scope| {
+            let (data, out) = (scope.input(0), scope.output(0));
+            Ok(vec![Some(gradients::call_with_params(scope, BACKWARD, &[data, out])?)])
+        }),
+        companions: || vec![backward()],
+        ..reduction
+    }
+}
+
+const BACKWARD: &str = "_backward_max";
+
+/// (ograd, data, out) to ograd where data equals out.
+fn backward() -> OpDef {
+    OpDef {
+        summary: "ograd where data is the maximum",
+        inputs: InputNames::Fixed(&["ograd", "data", "out"]),
+        infer_shape: |params, inputs, outputs| {
+            let [ograd, data, out] = inputs else { return Ok(()) };
+            unify(data, &mut outputs[0], "data")?;
+            reduction::infer_shape(params, std::slice::from_mut(data), std::slice::from_mut(out))?;
+            unify(ograd, out, "out")?;
+            reduction::infer_shape(params, std::slice::from_mut(data), std::slice::from_mut(out))?;
+            unify(data, &mut outputs[0], "data")
+        },
+        infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "data"),
+        dtypes: NUMBERS,
+        accuracy: Accuracy::Exact,
+        reference: Some(|params, inputs, outputs, _| to_maxima(params, inputs, outputs)),
+        samples,
+        ..OpDef::new(BACKWARD).params::<ReduceParams>()
+    }
+}
+
+fn to_maxima(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) -> Result<()> {
+    let result_of = reduction::results(params, &inputs[1].desc.shape)?;
+    let [ograd, data, out] = [0, 1, 2].map(|i| numeric::read(&inputs[i]));
+    let gradient = |(x, k): (&f64, &usize)| if *x == out[*k] { ograd[*k] } else { 0.0 };
+    numeric::write(&mut outputs[0], &data.iter().zip(&result_of).map(gradient).collect::<Vec<f64>>());
+    Ok(())
+}
+
+/// Of each forward sample: ograd, data, and a result that some elements equal.
+fn samples() -> Vec<Sample> {
+    let with_out = |mut sample: Sample| {
+        let out = mxrs_op::SampleInput { fill: Fill::Integers(0, 3), ..sample.inputs[0].clone() };
+        sample.inputs.push(out);
+        sample.fill(1, Fill::Integers(0, 3))
+    };
+    gradients::samples_after(&define()).into_iter().map(with_out).collect()
 }

@@ -1,15 +1,17 @@
 //! `out = Σ data / count` over the reduced axes; [a, b] over axis 1 gives `[a]`. The mean of nothing is NaN.
 //!
+//! Gradient: every element gets the `ograd` of its mean, divided by the count.
+//!
 //! MXNet: `mean`, also `_sparse_mean`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; integers: the sum divided by the count,
 //! truncated.
 
-use crate::numeric;
 use crate::reduction::{self, ReduceParams, groups};
-use mxrs_op::OpDef;
+use crate::{gradients, numeric};
+use mxrs_op::{Gradient, OpDef};
 
 /// `mean`.
 pub fn define() -> OpDef {
-    reduction::define("mean", &["_sparse_mean"], "mean over axes", |params, inputs, outputs, _| {
+    let reduction = reduction::define("mean", &["_sparse_mean"], "mean over axes", |params, inputs, outputs, _| {
         let shape = &inputs[0].desc.shape;
         let groups = groups(shape, &params.get::<ReduceParams>().reduced(shape.ndim())?);
         let values = numeric::read(&inputs[0]);
@@ -17,5 +19,29 @@ pub fn define() -> OpDef {
         let means: Vec<f64> = groups.iter().map(mean).collect();
         numeric::write(&mut outputs[0], &means);
         Ok(())
-    })
+    });
+    OpDef {
+        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
+        companions: || vec![backward()],
+        ..reduction
+    }
+}
+
+const BACKWARD: &str = "_backward_mean";
+
+fn backward() -> OpDef {
+    let backward =
+        reduction::define_backward(BACKWARD, "ograd / count for every element", |params, inputs, outputs, _| {
+            let from = reduction::results(params, &outputs[0].desc.shape)?;
+            let ograd = numeric::read(&inputs[0]);
+            // Every group has the same size.
+            let count = from.len() as f64 / ograd.len() as f64;
+            numeric::write(&mut outputs[0], &from.iter().map(|result| ograd[*result] / count).collect::<Vec<f64>>());
+            Ok(())
+        });
+    let gradient = Gradient::By(|_, scope| {
+        let by_ograd = gradients::call_with_params(scope, "mean", &[])?;
+        Ok(vec![Some(by_ograd), None])
+    });
+    OpDef { gradient, ..backward }
 }

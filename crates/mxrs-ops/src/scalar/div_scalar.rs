@@ -1,14 +1,19 @@
 //! `out = data / scalar`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
 //!
+//! Gradient: `ograd / scalar`.
+//!
 //! MXNet: `_div_scalar`, also `_DivScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{numeric, with_scalar};
-use mxrs_op::OpDef;
+use crate::{gradients, numeric, with_scalar};
+use mxrs_op::{Gradient, OpDef};
 
 /// `_div_scalar`.
 pub fn define() -> OpDef {
-    with_scalar::define("_div_scalar", &["_DivScalar"], "out = data / scalar", |params, inputs, outputs, _| {
-        with_scalar::apply(params, inputs, outputs, |x, s| x / s, numeric::divide_integers);
-        Ok(())
-    })
+    let elementwise =
+        with_scalar::define("_div_scalar", &["_DivScalar"], "out = data / scalar", |params, inputs, outputs, _| {
+            with_scalar::apply(params, inputs, outputs, |x, s| x / s, numeric::divide_integers);
+            Ok(())
+        });
+    let gradient = Gradient::By(|_, scope| Ok(vec![Some(gradients::call_with_params(scope, "_div_scalar", &[])?)]));
+    OpDef { gradient, ..elementwise }
 }

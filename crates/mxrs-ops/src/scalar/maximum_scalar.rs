@@ -1,14 +1,16 @@
 //! `out = max(data, scalar)`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
 //! NaN wins.
 //!
+//! Gradient: `ograd` where data is at least the scalar, else 0; 0 where data is NaN.
+//!
 //! MXNet: `_maximum_scalar`, also `_MaximumScalar`, `_npi_maximum_scalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{numeric, with_scalar};
-use mxrs_op::OpDef;
+use crate::{gradients, numeric, with_scalar};
+use mxrs_op::{Gradient, OpDef};
 
 /// `_maximum_scalar`.
 pub fn define() -> OpDef {
-    with_scalar::define(
+    let elementwise = with_scalar::define(
         "_maximum_scalar",
         &["_MaximumScalar", "_npi_maximum_scalar"],
         "out = max(data, scalar)",
@@ -16,5 +18,21 @@ pub fn define() -> OpDef {
             with_scalar::apply(params, inputs, outputs, numeric::max_nan, i64::max);
             Ok(())
         },
-    )
+    );
+    OpDef {
+        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
+        companions: || vec![backward()],
+        ..elementwise
+    }
+}
+
+const BACKWARD: &str = "_backward_maximum_scalar";
+
+fn backward() -> OpDef {
+    let elementwise =
+        with_scalar::define_backward(BACKWARD, "out = ograd where data >= scalar", |params, inputs, outputs, _| {
+            with_scalar::apply_backward(params, inputs, outputs, |g, x, s| if x >= s { g } else { 0.0 });
+            Ok(())
+        });
+    OpDef { gradient: Gradient::By(|_, scope| gradients::linear_in_ograd(scope, BACKWARD)), ..elementwise }
 }

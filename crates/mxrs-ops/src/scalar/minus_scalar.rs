@@ -1,14 +1,18 @@
 //! `out = data - scalar`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
 //!
+//! Gradient: `ograd`.
+//!
 //! MXNet: `_minus_scalar`, also `_MinusScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::with_scalar;
-use mxrs_op::OpDef;
+use crate::{gradients, with_scalar};
+use mxrs_op::{Gradient, OpDef};
 
 /// `_minus_scalar`.
 pub fn define() -> OpDef {
-    with_scalar::define("_minus_scalar", &["_MinusScalar"], "out = data - scalar", |params, inputs, outputs, _| {
-        with_scalar::apply(params, inputs, outputs, |x, s| x - s, i64::wrapping_sub);
-        Ok(())
-    })
+    let elementwise =
+        with_scalar::define("_minus_scalar", &["_MinusScalar"], "out = data - scalar", |params, inputs, outputs, _| {
+            with_scalar::apply(params, inputs, outputs, |x, s| x - s, i64::wrapping_sub);
+            Ok(())
+        });
+    OpDef { gradient: Gradient::By(gradients::pass_to_all), ..elementwise }
 }

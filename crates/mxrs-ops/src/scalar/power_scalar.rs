@@ -1,15 +1,52 @@
 //! `out = data ^ scalar`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
 //! Integers are computed in floats and truncated.
 //!
+//! Gradient: `ograd · scalar · data ^ (scalar - 1)`.
+//!
 //! MXNet: `_power_scalar`, also `_PowerScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::with_scalar;
-use mxrs_op::OpDef;
+use crate::gradients;
+use crate::with_scalar::{self, ScalarParams};
+use mxrs_op::{Attrs, Gradient, GradientScope, OpDef, OpParams};
 
 /// `_power_scalar`.
 pub fn define() -> OpDef {
-    with_scalar::define("_power_scalar", &["_PowerScalar"], "out = data ^ scalar", |params, inputs, outputs, _| {
-        with_scalar::apply(params, inputs, outputs, f64::powf, |x, s| (x as f64).powf(s as f64) as i64);
-        Ok(())
-    })
+    let elementwise =
+        with_scalar::define("_power_scalar", &["_PowerScalar"], "out = data ^ scalar", |params, inputs, outputs, _| {
+            with_scalar::apply(params, inputs, outputs, f64::powf, |x, s| (x as f64).powf(s as f64) as i64);
+            Ok(())
+        });
+    OpDef {
+        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
+        companions: || vec![backward()],
+        ..elementwise
+    }
+}
+
+const BACKWARD: &str = "_backward_power_scalar";
+
+fn backward() -> OpDef {
+    let elementwise = with_scalar::define_backward(
+        BACKWARD,
+        "out = ograd * scalar * data ^ (scalar - 1)",
+        |params, inputs, outputs, _| {
+            with_scalar::apply_backward(params, inputs, outputs, |g, x, s| g * s * x.powf(s - 1.0));
+            Ok(())
+        },
+    );
+    OpDef { gradient: Gradient::By(second), ..elementwise }
+}
+
+/// By data: `scalar` times the operator itself with `head · ograd` and a scalar less by one.
+fn second(params: &OpParams, scope: &mut dyn GradientScope) -> gradients::Answers {
+    let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
+    let scalar = params.get::<ScalarParams>().scalar;
+    let by_ograd = gradients::if_wanted(scope, 0, |scope| gradients::call_with_params(scope, BACKWARD, &[data]))?;
+    let by_data = gradients::if_wanted(scope, 1, |scope| {
+        let both = scope.call_one("elemwise_mul", &[head, ograd])?;
+        let less = Attrs::from([("scalar", (scalar - 1.0).to_string())]);
+        let first = scope.call(BACKWARD, less, &[both, data])?[0];
+        gradients::call_scalar(scope, "_mul_scalar", first, scalar)
+    })?;
+    Ok(vec![by_ograd, by_data])
 }

@@ -1,14 +1,26 @@
 //! `out = scalar - data`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
 //!
+//! Gradient: `-ograd`.
+//!
 //! MXNet: `_rminus_scalar`, also `_RMinusScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::with_scalar;
-use mxrs_op::OpDef;
+use mxrs_op::{Gradient, OpDef};
 
 /// `_rminus_scalar`.
 pub fn define() -> OpDef {
-    with_scalar::define("_rminus_scalar", &["_RMinusScalar"], "out = scalar - data", |params, inputs, outputs, _| {
-        with_scalar::apply(params, inputs, outputs, |x, s| s - x, |x, s| s.wrapping_sub(x));
-        Ok(())
-    })
+    let elementwise = with_scalar::define(
+        "_rminus_scalar",
+        &["_RMinusScalar"],
+        "out = scalar - data",
+        |params, inputs, outputs, _| {
+            with_scalar::apply(params, inputs, outputs, |x, s| s - x, |x, s| s.wrapping_sub(x));
+            Ok(())
+        },
+    );
+    let gradient = Gradient::By(|_, scope| {
+        let head = scope.out_grad(0)?;
+        Ok(vec![Some(scope.call_one("negative", &[head])?)])
+    });
+    OpDef { gradient, ..elementwise }
 }

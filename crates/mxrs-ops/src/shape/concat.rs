@@ -1,11 +1,15 @@
 //! Joins tensors along one axis: [N, Ci, …] for each input give [N, ΣCi, …] for `dim` 1.
 //!
+//! Gradient: each input gets its range of `ograd`.
+//!
 //! MXNet: `Concat`, also `_sparse_concat`, `concat`. Inputs are `arg0`, `arg1`, …; `dim` may be negative. Dtypes: f32
 //! f64 f16 bf16 u8 i8 i32 i64 bool, all inputs alike.
 
 use crate::dtypes::MOVABLE;
-use crate::inference::{bad_attribute, learn, learn_dim, resolve_axis, unify_dtypes};
-use mxrs_op::{InputNames, OpDef, OpParams, Sample, op_params};
+use crate::gradients::{self, params_of};
+use crate::indexing::around_axis;
+use crate::inference::{bad_attribute, learn, learn_dim, resolve_axis, unify, unify_dtypes};
+use mxrs_op::{Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
@@ -23,15 +27,12 @@ pub fn define() -> OpDef {
     OpDef {
         aliases: &["_sparse_concat", "concat"],
         summary: "joins inputs along an axis",
-        inputs: InputNames::Variable {
-            prefix: "arg",
-            listed: "data",
-            key: "num_args",
-            count: |params| usize::try_from(params.get::<ConcatParams>().num_args).unwrap_or(0),
-        },
+        inputs: InputNames::Variable { prefix: "arg", listed: "data", key: "num_args", count },
         infer_shape,
         infer_dtype,
         dtypes: MOVABLE,
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        companions: || vec![backward()],
         reference: Some(|params, inputs, outputs, _| {
             let out = &mut outputs[0];
             let axis = resolve_axis(i64::from(params.get::<ConcatParams>().dim), out.desc.shape.ndim(), "data")?;
@@ -51,6 +52,78 @@ pub fn define() -> OpDef {
         }),
         samples,
         ..OpDef::new("Concat").params::<ConcatParams>()
+    }
+}
+
+fn count(params: &OpParams) -> usize {
+    usize::try_from(params.get::<ConcatParams>().num_args).unwrap_or(0)
+}
+
+const BACKWARD: &str = "_backward_Concat";
+
+fn gradient(scope: &mut dyn GradientScope) -> gradients::Answers {
+    let mut inputs = vec![scope.out_grad(0)?];
+    inputs.extend((0..scope.n_inputs()).map(|i| scope.input(i)));
+    let attrs = params_of(scope);
+    Ok(scope.call(BACKWARD, attrs, &inputs)?.into_iter().map(Some).collect())
+}
+
+/// Positions 1, 2, … of the inputs whose content is not read: as many as anybody joins.
+const DATA: [usize; 1024] = {
+    let mut positions = [0; 1024];
+    let mut i = 0;
+    while i < positions.len() {
+        positions[i] = i + 1;
+        i += 1;
+    }
+    positions
+};
+
+/// (ograd, arg0, arg1, …) to the range of ograd that is each argument's; their content is not read.
+fn backward() -> OpDef {
+    OpDef {
+        summary: "splits ograd like the arguments",
+        inputs: InputNames::ByParams {
+            all: &["ograd", "data"],
+            chosen: |params| std::iter::once("ograd").chain(std::iter::repeat_n("data", count(params))).collect(),
+        },
+        n_outputs: OutputCount::ByParams(count),
+        n_visible: OutputCount::ByParams(count),
+        infer_shape: |params, inputs, outputs| {
+            let Some((ograd, data)) = inputs.split_first_mut() else { return Ok(()) };
+            data.iter_mut().zip(outputs.iter_mut()).try_for_each(|(data, out)| unify(data, out, "data"))?;
+            infer_shape(params, data, std::slice::from_mut(ograd))?;
+            data.iter_mut().zip(outputs).try_for_each(|(data, out)| unify(data, out, "data"))
+        },
+        infer_dtype,
+        dtypes: MOVABLE,
+        ignored_inputs: &DATA,
+        gradient: Gradient::By(|_, scope| {
+            let n_outputs = scope.n_inputs() - 1;
+            let heads = (0..n_outputs).map(|i| scope.out_grad(i)).collect::<Result<Vec<_>>>()?;
+            let attrs = params_of(scope);
+            let mut answers = vec![None; n_outputs + 1];
+            answers[0] = Some(scope.call("Concat", attrs, &heads)?[0]);
+            Ok(answers)
+        }),
+        reference: Some(|params, inputs, outputs, _| {
+            let shape = &inputs[0].desc.shape;
+            let axis = resolve_axis(i64::from(params.get::<ConcatParams>().dim), shape.ndim(), "data")?;
+            let (outer, size, inner) = around_axis(shape, axis);
+            let cell = inner * inputs[0].desc.dtype.size_of();
+            let mut start = 0;
+            for out in outputs {
+                let len = out.desc.shape[axis];
+                for i in 0..outer {
+                    let from = &inputs[0].bytes[(i * size + start) * cell..][..len * cell];
+                    out.bytes[i * len * cell..][..len * cell].copy_from_slice(from);
+                }
+                start += len;
+            }
+            Ok(())
+        }),
+        samples: || gradients::samples_after(&define()),
+        ..OpDef::new(BACKWARD).params::<ConcatParams>()
     }
 }
 

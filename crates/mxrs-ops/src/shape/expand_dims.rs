@@ -1,11 +1,13 @@
 //! Adds an axis of size 1: [a, b] with axis 1 gives [a, 1, b]. A view.
 //!
+//! Gradient: `ograd` in the shape of data, a view.
+//!
 //! MXNet: `expand_dims`, also `_npi_expand_dims`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
 use crate::inference::{OP, learn, resolve_axis};
-use crate::numeric;
-use mxrs_op::{OpDef, OpParams, Sample, View, op_params};
+use crate::{numeric, reshape_back};
+use mxrs_op::{Gradient, OpDef, OpParams, Sample, View, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -24,6 +26,7 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: MOVABLE,
         view: |_, _| View::Reshape,
+        gradient: Gradient::By(reshape_back::gradient),
         reference: Some(|_, inputs, outputs, _| {
             numeric::copy_bytes(inputs, outputs);
             Ok(())

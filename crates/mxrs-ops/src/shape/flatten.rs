@@ -1,11 +1,13 @@
 //! Keeps the first axis and joins all others: [N, a, b, …] becomes [N, a·b·…]; `[N]` becomes [N, 1]. A view.
 //!
+//! Gradient: `ograd` in the shape of data, a view.
+//!
 //! MXNet: `Flatten`, also `_npx_batch_flatten`, `flatten`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
 use crate::inference::{OP, learn, learn_dim, product};
-use crate::numeric;
-use mxrs_op::{OpDef, OpParams, Sample, View};
+use crate::{numeric, reshape_back};
+use mxrs_op::{Gradient, OpDef, OpParams, Sample, View};
 use mxrs_types::{Error, PartialShape, Result};
 
 /// `Flatten`.
@@ -16,6 +18,7 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: MOVABLE,
         view: |_, _| View::Reshape,
+        gradient: Gradient::By(reshape_back::gradient),
         reference: Some(|_, inputs, outputs, _| {
             numeric::copy_bytes(inputs, outputs);
             Ok(())

@@ -5,13 +5,15 @@
 //! `reverse` reads from right to left. The older `target_shape` knows sizes and 0 for "infer", and `keep_highest` keeps
 //! the first axis.
 //!
+//! Gradient: `ograd` in the shape of data, a view.
+//!
 //! MXNet: `Reshape`, also `reshape`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product};
-use crate::numeric;
+use crate::{numeric, reshape_back};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, OpParams, Sample, View, op_params};
+use mxrs_op::{Gradient, OpDef, OpParams, Sample, View, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -36,6 +38,8 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: MOVABLE,
         view: |_, _| View::Reshape,
+        gradient: Gradient::By(reshape_back::gradient),
+        companions: || vec![reshape_back::define()],
         reference: Some(|_, inputs, outputs, _| {
             numeric::copy_bytes(inputs, outputs);
             Ok(())

@@ -1,13 +1,16 @@
 //! A range of one axis: `out[…, i, …] = data[…, begin + i, …]` for `i` below `end - begin`. [a, b] with axis 1 gives
 //! [a, end - begin].
 //!
+//! Gradient: `ograd` in the range, 0 around it.
+//!
 //! MXNet: `slice_axis`. Negative axis, begin and end count from the end; an `end` of `None` is the end. Dtypes: f32 f64
 //! f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
-use crate::indexing::{flat, gather_bytes};
-use crate::inference::{OP, learn, resolve_axis};
-use mxrs_op::{OpDef, OpParams, Sample, op_params};
+use crate::gradients::{self, call_with_params};
+use crate::indexing::{around_axis, flat, gather_bytes};
+use crate::inference::{OP, learn, resolve_axis, unify_dtypes};
+use mxrs_op::{Gradient, InputNames, OpDef, OpParams, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -44,6 +47,8 @@ pub fn define() -> OpDef {
         summary: "a range of one axis",
         infer_shape,
         dtypes: MOVABLE,
+        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
+        companions: || vec![backward()],
         reference: Some(|params, inputs, outputs, _| {
             let params = params.get::<SliceAxisParams>();
             let shape = &inputs[0].desc.shape;
@@ -58,6 +63,40 @@ pub fn define() -> OpDef {
         }),
         samples,
         ..OpDef::new("slice_axis").params::<SliceAxisParams>()
+    }
+}
+
+const BACKWARD: &str = "_backward_slice_axis";
+
+/// (ograd, data) to zeros of data's shape with ograd in the range; data's content is not read.
+fn backward() -> OpDef {
+    OpDef {
+        summary: "ograd in a range of zeros",
+        inputs: InputNames::Fixed(&["ograd", "data"]),
+        infer_shape: |params, inputs, outputs| gradients::infer_shape_by(infer_shape, params, inputs, outputs),
+        infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "data"),
+        dtypes: MOVABLE,
+        ignored_inputs: &[1],
+        gradient: Gradient::By(|_, scope| {
+            let slice = call_with_params(scope, "slice_axis", &[])?;
+            Ok(vec![Some(slice), None])
+        }),
+        reference: Some(|params, inputs, outputs, _| {
+            let params = params.get::<SliceAxisParams>();
+            let out = &mut outputs[0];
+            let axis = resolve_axis(i64::from(params.axis), out.desc.shape.ndim(), "data")?;
+            let (outer, size, inner) = around_axis(&out.desc.shape, axis);
+            let (begin, len) = params.range(size)?;
+            let row = inner * out.desc.dtype.size_of();
+            out.bytes.fill(0);
+            for i in 0..outer {
+                let from = &inputs[0].bytes[i * len * row..][..len * row];
+                out.bytes[(i * size + begin) * row..][..len * row].copy_from_slice(from);
+            }
+            Ok(())
+        }),
+        samples: || gradients::samples_after(&define()),
+        ..OpDef::new(BACKWARD).params::<SliceAxisParams>()
     }
 }
 

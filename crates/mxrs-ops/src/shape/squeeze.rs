@@ -1,12 +1,14 @@
 //! Removes axes of size 1: the listed ones, or all. [a, 1, b] gives [a, b]; when nothing would be left, `[1]`. A view.
 //!
+//! Gradient: `ograd` in the shape of data, a view.
+//!
 //! MXNet: `squeeze`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
 use crate::inference::{OP, learn, learn_dim, resolve_axis};
-use crate::numeric;
+use crate::{numeric, reshape_back};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, OpParams, Sample, View, op_params};
+use mxrs_op::{Gradient, OpDef, OpParams, Sample, View, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -24,6 +26,7 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: MOVABLE,
         view: |_, _| View::Reshape,
+        gradient: Gradient::By(reshape_back::gradient),
         reference: Some(|_, inputs, outputs, _| {
             numeric::copy_bytes(inputs, outputs);
             Ok(())

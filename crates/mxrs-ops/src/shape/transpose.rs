@@ -1,13 +1,15 @@
 //! `out[i(axes)] = data[i]`: the axes in another order; reversed when `axes` is empty. [a, b, c] with axes (2, 0, 1)
 //! gives [c, a, b].
 //!
+//! Gradient: `ograd` with its axes in the inverse order.
+//!
 //! MXNet: `transpose`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
 use crate::indexing::gather_bytes;
 use crate::inference::{bad_attribute, learn, resolve_axis};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, OpParams, Sample, op_params};
+use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -49,6 +51,7 @@ pub fn define() -> OpDef {
         summary: "axes in another order",
         infer_shape,
         dtypes: MOVABLE,
+        gradient: Gradient::By(gradient),
         reference: Some(|params, inputs, outputs, _| {
             let shape = &inputs[0].desc.shape;
             let order = params.get::<TransposeParams>().order(shape.ndim())?;
@@ -61,6 +64,21 @@ pub fn define() -> OpDef {
         samples,
         ..OpDef::new("transpose").params::<TransposeParams>()
     }
+}
+
+fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Result<Vec<Option<GradValue>>> {
+    let params = params.get::<TransposeParams>();
+    let head = scope.out_grad(0)?;
+    let mut attrs = Attrs::new();
+    // The reversed order is its own inverse.
+    if !params.axes.is_empty() {
+        let order = params.order(params.axes.len())?;
+        let mut inverse = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(position, axis)| inverse[*axis] = position);
+        let words: Vec<String> = inverse.iter().map(usize::to_string).collect();
+        attrs.set("axes", format!("({},)", words.join(", ")));
+    }
+    Ok(vec![Some(scope.call("transpose", attrs, &[head])?[0])])
 }
 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
@@ -83,6 +101,7 @@ fn samples() -> Vec<Sample> {
         Sample::new("to_nchw", [("axes", "(0, 3, 1, 2)")], &[&[2, 4, 5, 3]]),
         Sample::new("reversed", none, &[&[2, 3, 4]]),
         Sample::new("same_order", [("axes", "(0, 1, 2)")], &[&[2, 3, 4]]),
+        Sample::new("negative_axes", [("axes", "(-1, 0, -2)")], &[&[2, 3, 4]]),
         Sample::new("six_axes", [("axes", "(5, 0, 3, 1, 4, 2)")], &[&[2, 1, 3, 2, 1, 3]]),
         Sample::new("one", none, &[&[1]]),
         Sample::new("empty", none, &[&[2, 0, 3]]),

@@ -147,6 +147,10 @@ def cases():
         add(op, 'special', {}, v(special), v([1.0] * 8), native_only=True)
         add(op, 'int32', {}, u(3, 4, low=-20, high=20, dtype='int32'), u(3, 4, low=1, high=9, dtype='int32'))
         add(op, 'float64', {}, u(3, 4, dtype='float64'), u(3, 4, low=0.5, high=2, dtype='float64'))
+    add('_grad_add', 'matrix', {}, u(3, 4), u(3, 4, low=0.5, high=2))
+    add('_grad_add', 'special', {}, v(special), v([1.0] * 8), native_only=True)
+    add('_grad_add', 'int32', {}, u(3, 4, low=-20, high=20, dtype='int32'), u(3, 4, low=1, high=9, dtype='int32'))
+    add('_grad_add', 'float64', {}, u(3, 4, dtype='float64'), u(3, 4, low=0.5, high=2, dtype='float64'))
     for op in [('broadcast_' + n) for n in ['add', 'sub', 'mul', 'div']]:
         add(op, 'row', {}, u(3, 4), u(1, 4, low=0.5, high=2))
         add(op, 'column', {}, u(3, 1), u(3, 4, low=0.5, high=2))
@@ -295,6 +299,7 @@ def shape_cases():
         ('elemwise_add', {}, [(2, 0), (0, 3)]),
         ('elemwise_add', {}, [(2, 3), (2, 4)]),
         ('elemwise_add', {}, [(2, 3), (1, 3)]),
+        ('_grad_add', {}, [(2, 3), None]),
         ('broadcast_add', {}, [(2, 3), (1, 3)]),
         ('broadcast_add', {}, [(2, 1), (1, 3)]),
         ('broadcast_add', {}, [(2, 3), (2, 4)]),

@@ -1,0 +1,96 @@
+//! Operators that only gradients call: inference goes both ways, agrees with itself, and refuses what cannot be.
+
+use mxrs_op::{OpDef, OpParams, Sample};
+use mxrs_types::{DType, PartialShape, Result, Shape};
+
+/// Shapes of a call after inference: inputs, then outputs.
+fn inferred(op: &OpDef, params: &OpParams, given: Vec<PartialShape>, n_inputs: usize) -> Result<Vec<PartialShape>> {
+    let mut shapes = given;
+    // Inference is repeated until nothing changes.
+    for _ in 0..3 {
+        let (inputs, outputs) = shapes.split_at_mut(n_inputs);
+        op.infer_shapes(params, inputs, outputs)?;
+    }
+    Ok(shapes)
+}
+
+fn whole(op: &OpDef, params: &OpParams, sample: &Sample) -> Vec<PartialShape> {
+    let mut given: Vec<PartialShape> = sample.inputs.iter().map(|i| PartialShape::from(&i.shape)).collect();
+    given.extend(vec![PartialShape::unknown(); op.n_outputs.get(params)]);
+    inferred(op, params, given, sample.inputs.len()).expect("a possible call")
+}
+
+#[test]
+fn g7_shapes_that_are_found_agree_with_the_whole_call() {
+    let ops = mxrs_ops::catalogue();
+    assert!(ops.companions().count() >= 19, "only {} backward operators", ops.companions().count());
+    for op in ops.companions() {
+        for sample in (op.samples)() {
+            let context = format!("{}/{}", op.name, sample.name);
+            let params = op.parse(&sample.attrs).expect("readable parameters");
+            let all = whole(op, &params, &sample);
+            assert!(all.iter().all(|s| s.known().is_some()), "{context}: {all:?}");
+            for hidden in 0..all.len() {
+                for keep_rank in [false, true] {
+                    let mut given = all.clone();
+                    let ndim = all[hidden].ndim().unwrap_or_default();
+                    given[hidden] = if keep_rank { PartialShape::of_rank(ndim) } else { PartialShape::unknown() };
+                    let found = inferred(op, &params, given, sample.inputs.len());
+                    let found = found.unwrap_or_else(|e| panic!("{context} without {hidden}: {e}"));
+                    let agrees = found[hidden].clone().merge(&all[hidden]).is_ok();
+                    assert!(agrees, "{context}: {hidden} is {}, found {}", all[hidden], found[hidden]);
+                    if hidden >= sample.inputs.len() {
+                        assert_eq!(found[hidden], all[hidden], "{context}: output {hidden}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The tensor whose gradient is made has the shape of the gradient, so one follows from the other.
+#[test]
+fn g7_data_follows_from_its_gradient() {
+    let ops = mxrs_ops::catalogue();
+    let names = ["_backward_relu", "_backward_sum", "_backward_max", "_backward_slice_axis", "_backward_reshape"];
+    for op in names.map(|name| ops.get(name).expect("a companion")) {
+        for sample in (op.samples)() {
+            let params = op.parse(&sample.attrs).expect("readable parameters");
+            let all = whole(op, &params, &sample);
+            let mut given = all.clone();
+            given[1] = PartialShape::unknown();
+            let found = inferred(op, &params, given, sample.inputs.len()).expect("a possible call");
+            assert_eq!(found[1], all[1], "{}/{}", op.name, sample.name);
+        }
+    }
+}
+
+#[test]
+fn impossible_head_gradients_are_refused() {
+    let huge = Shape::from([11, 11, 11, 11, 11, 11, 11, 11, 11]);
+    for op in mxrs_ops::catalogue().companions() {
+        let mut n_refused = 0;
+        for sample in (op.samples)() {
+            let params = op.parse(&sample.attrs).expect("readable parameters");
+            let mut given = whole(op, &params, &sample);
+            given[0] = PartialShape::from(&huge);
+            n_refused += usize::from(inferred(op, &params, given, sample.inputs.len()).is_err());
+        }
+        assert!(n_refused > 0, "{}: any head gradient is accepted", op.name);
+    }
+}
+
+#[test]
+fn types_follow_from_the_gradients() {
+    for op in mxrs_ops::catalogue().companions() {
+        for sample in (op.samples)() {
+            let params = op.parse(&sample.attrs).expect("readable parameters");
+            let mut inputs = vec![None; sample.inputs.len()];
+            inputs[0] = Some(DType::F64);
+            let mut outputs = vec![None; op.n_outputs.get(&params)];
+            op.infer_dtypes(&params, &mut inputs, &mut outputs).expect("consistent types");
+            let expected = if op.name == "_backward_cast" { None } else { Some(DType::F64) };
+            assert!(outputs.iter().all(|t| *t == expected), "{}/{}: {outputs:?}", op.name, sample.name);
+        }
+    }
+}

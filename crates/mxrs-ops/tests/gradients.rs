@@ -1,0 +1,133 @@
+//! Declared gradients of every operator: against central differences, against MXNet 1.9.1 at kinks and special values,
+//! and in what they keep alive.
+
+mod recorded;
+mod saved;
+
+use mxrs_op::{Gradient, OpDef, OpSet};
+use mxrs_testkit::gradient::{self, GradientReport, Options};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Operators whose gradient is not declared yet; the list only shrinks.
+const NOT_DECLARED: &[&str] = &[
+    "Activation",
+    "BatchNorm",
+    "Convolution",
+    "Dropout",
+    "FullyConnected",
+    "LRN",
+    "Pooling",
+    "SoftmaxOutput",
+    "softmax",
+];
+
+/// Operators that MXNet cannot differentiate twice: `_backward_max` has no gradient.
+const NO_SECOND_ORDER: &[&str] = &["max"];
+
+/// What is special about an operator's gradient.
+fn options(_name: &str) -> Options {
+    Options::default()
+}
+
+/// The operators declared in a folder whose gradient is declared.
+fn in_folder(ops: &OpSet, folder: &str) -> Vec<Arc<OpDef>> {
+    mxrs_ops::declared_in()
+        .filter(|(file, op)| file.starts_with(&format!("{folder}/")) && !NOT_DECLARED.contains(&op.name))
+        .map(|(_, op)| Arc::clone(ops.get(op.name).expect("an operator of the catalogue")))
+        .collect()
+}
+
+/// Adds the report of an operator, of which something must have been compared.
+fn add(all: &mut GradientReport, op: &str, report: GradientReport, is_compared: bool) {
+    if is_compared && report.failed.is_empty() && report.n_compared() == 0 {
+        all.add(op, "all samples", Err("no derivative was compared".into()));
+    }
+    all.extend(report);
+}
+
+/// G9 and G10 for a folder.
+fn check_folder(folder: &str) {
+    let ops = mxrs_ops::catalogue();
+    let mut all = GradientReport::default();
+    for op in in_folder(&ops, folder) {
+        let report = gradient::check(&ops, &op, &options(op.name));
+        let has_inputs = (op.samples)().iter().any(|s| !s.inputs.is_empty());
+        add(&mut all, op.name, report, has_inputs);
+    }
+    all.assert_ok();
+}
+
+/// The derivatives of derivatives for a folder.
+fn check_folder_twice(folder: &str) {
+    let ops = mxrs_ops::catalogue();
+    let mut all = GradientReport::default();
+    for op in in_folder(&ops, folder) {
+        if matches!(op.gradient, Gradient::Zero) || NO_SECOND_ORDER.contains(&op.name) {
+            continue;
+        }
+        let report = gradient::check_second_order(&ops, &op, &options(op.name));
+        add(&mut all, op.name, report, true);
+    }
+    all.assert_ok();
+}
+
+#[test]
+fn g9_g10_elementwise() {
+    check_folder("elemwise");
+}
+
+#[test]
+fn g9_g10_scalar() {
+    check_folder("scalar");
+}
+
+#[test]
+fn g9_g10_shape() {
+    check_folder("shape");
+}
+
+#[test]
+fn g9_g10_init() {
+    check_folder("init");
+}
+
+#[test]
+fn g9_g10_reductions() {
+    check_folder("reduce");
+}
+
+#[test]
+fn g9_g10_layers() {
+    check_folder("nn");
+}
+
+#[test]
+fn g9_elementwise_twice() {
+    check_folder_twice("elemwise");
+}
+
+#[test]
+fn g9_scalar_twice() {
+    check_folder_twice("scalar");
+}
+
+#[test]
+fn g9_shape_twice() {
+    check_folder_twice("shape");
+}
+
+#[test]
+fn g9_reductions_twice() {
+    check_folder_twice("reduce");
+}
+
+#[test]
+fn undeclared_gradients_are_those_listed() {
+    let ops = mxrs_ops::catalogue();
+    let is_undefined = |op: &&Arc<OpDef>| matches!(op.gradient, Gradient::Undefined);
+    let undefined: BTreeSet<&str> = ops.iter().filter(is_undefined).map(|op| op.name).collect();
+    assert_eq!(undefined, NOT_DECLARED.iter().copied().collect());
+    let once: BTreeSet<&str> = ops.companions().filter(is_undefined).map(|op| op.name).collect();
+    assert_eq!(once, ["_backward_max"].into(), "backward operators that cannot be differentiated");
+}

@@ -1,0 +1,92 @@
+//! What a gradient keeps alive: the forward tensors it asks for and whose content some call of it reads.
+
+use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, OpSet};
+use mxrs_types::Result;
+use std::collections::BTreeSet;
+
+/// Records which forward tensors are read. Inputs are values 0, 1, …; outputs follow; then what calls make.
+struct Reads<'a> {
+    ops: &'a OpSet,
+    attrs: Attrs,
+    n_inputs: usize,
+    n_outputs: usize,
+    n_values: u32,
+    read: BTreeSet<u32>,
+}
+
+impl GradientScope for Reads<'_> {
+    fn input(&mut self, index: usize) -> GradValue {
+        GradValue(index as u32)
+    }
+    fn output(&mut self, index: usize) -> GradValue {
+        GradValue((self.n_inputs + index) as u32)
+    }
+    fn out_grad(&mut self, _: usize) -> Result<GradValue> {
+        self.n_values += 1;
+        Ok(GradValue(self.n_values))
+    }
+    fn has_out_grad(&self, _: usize) -> bool {
+        true
+    }
+    fn wants(&self, _: usize) -> bool {
+        true
+    }
+    fn attrs(&self) -> &Attrs {
+        &self.attrs
+    }
+    fn n_inputs(&self) -> usize {
+        self.n_inputs
+    }
+    fn call(&mut self, op: &str, attrs: Attrs, inputs: &[GradValue]) -> Result<Vec<GradValue>> {
+        let op = self.ops.get(op)?;
+        let params = op.parse(&attrs)?;
+        let n_forward = (self.n_inputs + self.n_outputs) as u32;
+        for (position, value) in inputs.iter().enumerate() {
+            if value.0 < n_forward && !op.unread_inputs(true).any(|unread| unread == position) {
+                self.read.insert(value.0);
+            }
+        }
+        let made: Vec<GradValue> =
+            (1..=op.n_outputs.get(&params) as u32).map(|k| GradValue(self.n_values + k)).collect();
+        self.n_values += made.len() as u32;
+        Ok(made)
+    }
+}
+
+/// `x0`, `x1` for inputs and `y0` for outputs that are read.
+fn kept(ops: &OpSet, op: &OpDef) -> Vec<String> {
+    let Gradient::By(function) = op.gradient else { return Vec::new() };
+    let attrs = (op.samples)().swap_remove(0).attrs;
+    let params: OpParams = op.parse(&attrs).expect("a readable sample");
+    let (n_inputs, n_outputs) = (op.n_inputs(&params), op.n_outputs.get(&params));
+    let n_values = (n_inputs + n_outputs) as u32;
+    let mut scope = Reads { ops, attrs, n_inputs, n_outputs, n_values, read: BTreeSet::new() };
+    function(&params, &mut scope).expect("a gradient");
+    let name = |v: u32| match (v as usize).checked_sub(n_inputs) {
+        None => format!("x{v}"),
+        Some(output) => format!("y{output}"),
+    };
+    scope.read.into_iter().map(name).collect()
+}
+
+/// What decides how much memory training takes: formulas from the output keep the output, sums keep nothing.
+#[test]
+fn gradients_keep_alive_what_they_must_and_no_more() {
+    let from: &[(&str, &[&str])] = &[
+        (
+            "x0",
+            &["abs", "log", "square", "clip", "_maximum_scalar", "_minimum_scalar", "_rdiv_scalar", "_power_scalar"],
+        ),
+        ("y0", &["relu", "sigmoid", "tanh", "sqrt", "exp"]),
+        ("x0 y0", &["max"]),
+        ("x0 x1", &["elemwise_mul", "elemwise_div", "broadcast_mul", "broadcast_div"]),
+    ];
+    let ops = mxrs_ops::catalogue();
+    for (file, op) in mxrs_ops::declared_in() {
+        if file.starts_with("nn/") {
+            continue;
+        }
+        let expected = from.iter().find(|(_, names)| names.contains(&op.name)).map_or("", |(kept, _)| *kept);
+        assert_eq!(kept(&ops, &op).join(" "), expected, "{}", op.name);
+    }
+}
