@@ -323,6 +323,8 @@ impl Machine {
     /// # Errors
     /// What the kernel reports, with the step's name.
     pub fn run(&self, steps: Range<usize>, random: RandomCalls) -> Result<()> {
-        self.steps[steps.start - self.first..steps.end - self.first].iter().try_for_each(|step| step.run(&self.team, random))
+        self.steps[steps.start - self.first..steps.end - self.first]
+            .iter()
+            .try_for_each(|step| step.run(&self.team, random))
     }
 }

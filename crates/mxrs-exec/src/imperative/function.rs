@@ -1,8 +1,8 @@
 //! Functions a user differentiates by hand.
 
+use super::flags;
 use super::invoke::{Imperative, is_tracked};
 use super::tape::{Desc, Entry, History, How, Link, Node, Saved};
-use super::flags;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result, ResultExt};
 use std::panic::Location;

@@ -45,8 +45,7 @@ impl Imperative {
             let device = mxrs_types::Device::cpu(0);
             targets.push(NdArray::empty(self.context(), shape.clone(), *dtype, device, prepared.call.op.name)?);
         }
-        let chosen =
-            if inplace.is_empty() { prepared } else { self.prepared(&Query { inplace: &inplace, ..query })? };
+        let chosen = if inplace.is_empty() { prepared } else { self.prepared(&Query { inplace: &inplace, ..query })? };
         self.push(&chosen, &operands, &targets, None)?;
         for (target, output) in targets.iter().zip(outputs) {
             if !target.shares_storage(output) {

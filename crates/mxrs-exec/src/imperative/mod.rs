@@ -39,8 +39,8 @@ mod backward;
 mod flags;
 mod function;
 mod gradient_of;
-mod invoke;
 mod into;
+mod invoke;
 mod lru;
 mod mark;
 mod named;
@@ -58,8 +58,6 @@ pub use invoke::{Imperative, ImperativeOptions};
 
 /// Recording, marks, and the flags of the thread.
 pub mod autograd {
-    pub use super::flags::{
-        FlagScope, is_recording, is_training, pause, predict_mode, record, set, train_mode,
-    };
+    pub use super::flags::{FlagScope, is_recording, is_training, pause, predict_mode, record, set, train_mode};
     pub use super::mark::{drop_grads, grad_of, is_tracked, mark};
 }

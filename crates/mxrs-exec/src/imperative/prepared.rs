@@ -72,7 +72,13 @@ impl Prepared {
         let call = Parsed::new(&options.ops, query.op, query.attrs, query.inputs.len())?;
         let Mode { is_train, with_hidden } = query.mode;
         let op = &call.op;
-        let names = op.input_names(&call.params);
+        let mut names = op.input_names(&call.params);
+        for at in 1..names.len() {
+            // Some gradients have several inputs of one name.
+            if names[..at].contains(&names[at]) {
+                names[at] = format!("{}_{at}", names[at]);
+            }
+        }
         let mut builder = GraphBuilder::new();
         let variables: Vec<Entry> =
             names.iter().map(|name| Entry::new(builder.add_variable(name, Attrs::new()), 0)).collect();
