@@ -59,6 +59,9 @@ pub use choose::{Choice, Refusal, choose, choose_reorder};
 pub use dry::{PlannedGraph, PlannedTensor, plan_graph};
 pub use executor::Executor;
 pub use gradients::{BoundGradient, GradReq, GradRequests};
-pub use imperative::{BackwardOptions, Function, FunctionCall, Imperative, ImperativeOptions, autograd};
+pub use imperative::{
+    BackwardOptions, CachedOp, CachedOpFlags, CachedOpStats, Function, FunctionCall, Imperative, ImperativeOptions,
+    autograd,
+};
 pub use options::BindOptions;
 pub use report::{ExecutorReport, StepReport};

@@ -9,7 +9,7 @@ use mxrs_op::{Attrs, Gradient};
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// Gradients of the inputs marked in `wants`, one slot per input.
+/// Gradients of the inputs marked in `wants`, one slot per input; recorded if `create`, to be asked for again if `retain`.
 ///
 /// # Errors
 /// An operator that is not differentiable; what its gradient reports.
@@ -19,7 +19,7 @@ pub fn gradient_of(
     history: &History,
     wants: &[bool],
     out_grads: Vec<Option<NdArray>>,
-    create: bool,
+    (create, retain): (bool, bool),
 ) -> Result<Vec<Option<NdArray>>> {
     let first = || out_grads.first().cloned().flatten();
     match &history.how {
@@ -46,6 +46,7 @@ pub fn gradient_of(
             let Some(grad) = first() else { return Ok(vec![None]) };
             rows(imperative, node, history, (*begin, *end), grad, create)
         }
+        How::Cached(run) => run.gradient(imperative, node, history, wants, out_grads, (create, retain)),
         How::Function(function) => function.gradient(imperative, node, history, out_grads, create),
     }
 }

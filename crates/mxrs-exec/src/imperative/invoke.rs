@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Choices for imperative calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImperativeOptions {
-    /// Prepared calls kept, and plans each [`CachedOp`](super::CachedOp) keeps unless its flags say otherwise.
+    /// Prepared calls kept; what was not used for longest goes first.
     pub max_signatures: usize,
     /// Whether `backward` notices that a value it reads was overwritten after it was recorded
     /// (`MXRS_AUTOGRAD_VERSION_CHECK`).
@@ -44,7 +44,7 @@ struct Inner {
 }
 
 /// What a call made.
-pub(super) struct Made {
+pub(crate) struct Made {
     pub prepared: Arc<Prepared>,
     /// The visible outputs, or all.
     pub outputs: Vec<NdArray>,
@@ -52,7 +52,7 @@ pub(super) struct Made {
 
 /// How a call is to be made.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     pub op: &'a str,
     pub attrs: &'a Attrs,
     pub with_hidden: bool,
@@ -95,11 +95,11 @@ impl Imperative {
         self.0.own
     }
 
-    pub(super) fn checks_versions(&self) -> bool {
+    pub(crate) fn checks_versions(&self) -> bool {
         self.0.own.check_versions
     }
 
-    pub(super) fn void(&self) -> &NdArray {
+    pub(crate) fn void(&self) -> &NdArray {
         &self.0.void
     }
 
@@ -135,7 +135,7 @@ impl Imperative {
         Ok(self.make(&Asked { op, attrs, with_hidden: true, repeats: None, site }, inputs)?.outputs)
     }
 
-    pub(super) fn make(&self, asked: &Asked<'_>, inputs: &[Operand<'_>]) -> Result<Made> {
+    pub(crate) fn make(&self, asked: &Asked<'_>, inputs: &[Operand<'_>]) -> Result<Made> {
         let is_recorded = flags::is_recording() && inputs.iter().any(|i| i.array().is_some_and(is_tracked));
         let mode = Mode { is_train: flags::is_training(), with_hidden: asked.with_hidden || is_recorded };
         let query = Query { op: asked.op, attrs: asked.attrs, inputs, mode, inplace: &[] };
@@ -226,7 +226,7 @@ impl Imperative {
     }
 
     /// A copy with memory of its own.
-    pub(super) fn copy(&self, array: &NdArray) -> Result<NdArray> {
+    pub(crate) fn copy(&self, array: &NdArray) -> Result<NdArray> {
         let copy =
             NdArray::empty(self.context(), array.shape().clone(), array.dtype(), array.device(), "copy of a view")?;
         copy.copy_from_array(array)?;
@@ -270,7 +270,7 @@ impl Imperative {
 }
 
 /// Whether kernels may use its memory as it is.
-pub(super) fn is_aligned(array: &NdArray) -> bool {
+pub(crate) fn is_aligned(array: &NdArray) -> bool {
     array.size_bytes() == 0 || array.as_ptr().addr().is_multiple_of(64)
 }
 

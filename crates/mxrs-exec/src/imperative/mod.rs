@@ -36,6 +36,7 @@
 //! Read next: `invoke.rs` for a call, `tape.rs` for what is recorded, `walk.rs` for gradients.
 
 mod backward;
+mod cached;
 mod flags;
 mod function;
 mod gradient_of;
@@ -53,6 +54,7 @@ mod views;
 mod walk;
 
 pub use backward::BackwardOptions;
+pub use cached::{CachedOp, CachedOpFlags, CachedOpStats};
 pub use function::{Function, FunctionCall};
 pub use invoke::{Imperative, ImperativeOptions};
 

@@ -4,6 +4,7 @@
 //! reads; arrays own the node that made them. Saved values are handles of their own that carry no node, so that nothing
 //! owns itself. Ids grow with time: an input's node has the smaller id, which is the order gradients are walked in.
 
+use super::cached::CachedRun;
 use super::flags;
 use super::function::Recorded as RecordedFunction;
 use super::prepared::Prepared;
@@ -88,6 +89,8 @@ pub enum How {
     Rows { begin: usize, end: usize },
     /// By a user's closure.
     Function(RecordedFunction),
+    /// By the gradient of a cached graph.
+    Cached(Arc<CachedRun>),
 }
 
 /// What a node remembers until its gradient has been taken.

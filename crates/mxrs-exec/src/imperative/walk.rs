@@ -180,7 +180,7 @@ impl Walk<'_> {
         if !wants.contains(&true) {
             return Ok(());
         }
-        let grads = gradient_of(self.imperative, node, history, &wants, out_grads, self.create)?;
+        let grads = gradient_of(self.imperative, node, history, &wants, out_grads, (self.create, self.retain))?;
         for (grad, to) in grads.into_iter().zip(to) {
             if let (Some(grad), Some((place, index))) = (grad, to) {
                 tape.visits[place].terms[index].push(grad);
