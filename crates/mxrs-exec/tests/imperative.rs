@@ -15,6 +15,7 @@ fn named_calls_agree_with_scalar_arithmetic() {
     let (x, y) = (array(&nd, [2, 3], &a), array(&nd, [2, 3], &b));
     let row = array(&nd, [1, 3], &b[..3]);
     type Binary = fn(f64, f64) -> f64;
+    type Unary = fn(f64) -> f64;
     let two: [(&str, NdArray, Binary); 4] = [
         ("add", nd.add(&x, &y).unwrap(), |p, q| p + q),
         ("sub", nd.sub(&x, &y).unwrap(), |p, q| p - q),
@@ -27,7 +28,7 @@ fn named_calls_agree_with_scalar_arithmetic() {
     }
     let expected: Vec<f64> = (0..6).map(|i| a[i] * b[i % 3]).collect();
     assert_close(&values(&nd.mul(&x, &row).unwrap()), &expected, "broadcast");
-    let one: [(&str, NdArray, fn(f64) -> f64); 10] = [
+    let one: [(&str, NdArray, Unary); 10] = [
         ("exp", nd.exp(&x).unwrap(), f64::exp),
         ("square", nd.square(&x).unwrap(), |v| v * v),
         ("abs", nd.abs(&x).unwrap(), f64::abs),

@@ -40,7 +40,7 @@ impl Imperative {
         let _scope = flags::set(options.create_graph, options.train_mode);
         let heads = self.heads(heads, head_grads)?;
         let _bulk = self.context().engine().bulk(self.options().bulk_train_backward);
-        self.walk(options).into_buffers(&heads).context(|| "computing gradients")
+        self.walk(options).to_marks(&heads).context(|| "computing gradients")
     }
 
     /// The gradients of the heads with respect to `variables`, as new arrays; zeros for those no head depends on. Marks

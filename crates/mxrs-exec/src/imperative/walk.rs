@@ -60,7 +60,7 @@ impl Walk<'_> {
     ///
     /// # Errors
     /// As [`Imperative::backward`].
-    pub fn into_buffers(&self, heads: &[Head]) -> Result<()> {
+    pub fn to_marks(&self, heads: &[Head]) -> Result<()> {
         let tape = self.collect(heads, None)?;
         if !tape.visits.iter().any(|visit| visit.is_useful) {
             return Err(Error::invalid(
