@@ -49,6 +49,7 @@ mod joined;
 mod lower;
 mod machine;
 mod options;
+mod packed;
 mod program;
 mod report;
 mod runner;

@@ -6,6 +6,7 @@
 //!    writing; the engine lets nobody else touch them meanwhile, and no two runs overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
+use crate::packed::Packed;
 use crate::program::{Action, Origin, Program, Step, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
@@ -15,7 +16,6 @@ use mxrs_sync::Team;
 use mxrs_types::{Device, Result, ResultExt, WriteReq};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 type Tensor = RawTensor<'static>;
 
@@ -35,8 +35,6 @@ struct PrepareStep {
     step: ReadyStep,
     /// Bound array it reads.
     source: usize,
-    /// Version of that array it was last run for; `u64::MAX` before the first run.
-    done_version: AtomicU64,
 }
 
 pub struct Machine {
@@ -44,13 +42,13 @@ pub struct Machine {
     steps: Vec<ReadyStep>,
     bound: Vec<NdArray>,
     team: Arc<Team>,
+    packed: Arc<Packed>,
     pub arena_bytes: usize,
     pub packed_bytes: usize,
     /// Step of the program that `steps[0]` is.
     first: usize,
     // Kept alive for the raw tensors above.
     _outputs: Vec<NdArray>,
-    _blocks: Vec<Block>,
     _arena: Option<Arc<Block>>,
 }
 
@@ -120,7 +118,7 @@ struct Addresses<'a> {
     arena: *mut u8,
     bound: &'a [NdArray],
     outputs: &'a [NdArray],
-    packed: Vec<Option<*mut u8>>,
+    packed: &'a Packed,
 }
 
 impl Addresses<'_> {
@@ -129,7 +127,7 @@ impl Addresses<'_> {
         let (ptr, len) = match v.origin {
             Origin::Bound(index) => (self.bound[index].as_ptr(), v.desc.size_bytes()),
             Origin::Output(index) => (self.outputs[index].as_ptr(), v.desc.size_bytes()),
-            Origin::Packed => (self.packed[value].unwrap_or(std::ptr::null_mut()), v.desc.size_bytes()),
+            Origin::Packed => (self.packed.place(value), v.desc.size_bytes()),
             Origin::Temporary => match self.plan.placements[value] {
                 Placement::Storage(id) => {
                     (self.arena.wrapping_add(self.plan.storages[id.index()].offset_bytes), v.desc.size_bytes())
@@ -236,65 +234,46 @@ impl Machine {
         team: Arc<Team>,
     ) -> Result<Self> {
         let arena = allocate_arena(&planned.plan, context)?;
-        Self::over(planned, context, arena, bound, outputs, 0..planned.program.steps.len(), team)
+        let packed = Arc::new(Packed::new(&planned.program, context)?);
+        Ok(Self::over(planned, (arena, packed), bound, outputs, 0..planned.program.steps.len(), team))
     }
 
-    /// As [`Self::new`], for these steps only and with temporaries in `arena`, which is of [`allocate_arena`]. Arrays that
-    /// none of the steps uses may be any.
-    ///
-    /// # Errors
-    /// Out of memory.
+    /// As [`Self::new`], for these steps only, with memory of [`allocate_arena`] and [`Packed::new`]. Arrays that none of
+    /// the steps uses may be any.
     pub fn over(
         planned: &Planned,
-        context: &ArrayContext,
-        arena: Option<Arc<Block>>,
+        (arena, packed): (Option<Arc<Block>>, Arc<Packed>),
         bound: Vec<NdArray>,
         outputs: Vec<NdArray>,
         range: Range<usize>,
         team: Arc<Team>,
-    ) -> Result<Self> {
+    ) -> Self {
         let Planned { program, plan } = planned;
         let arena_bytes = arena_bytes(plan);
-        let storage = context.storage();
         let arena_ptr = arena.as_ref().map_or(std::ptr::null_mut(), |block| block.as_ptr());
-        let mut blocks = Vec::new();
-        let mut packed = vec![None; program.values.len()];
-        let mut packed_bytes = 0;
-        for (value, place) in packed.iter_mut().enumerate() {
-            if program.values[value].origin == Origin::Packed {
-                let size_bytes = program.values[value].desc.size_bytes();
-                let block = storage.allocate(Device::cpu(0), size_bytes, Tag::new("executor:packed"))?;
-                *place = Some(block.as_ptr());
-                packed_bytes += size_bytes;
-                blocks.push(block);
-            }
-        }
-        let at = Addresses { program, plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed };
+        let at = Addresses { program, plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed: &packed };
         let source = |step: &Step| match program.values[step.inputs[0]].origin {
             Origin::Bound(index) => index,
             // Constants are packed straight from their arrays; anything else would be a bug in lowering.
             other => unreachable!("a constant packed from {other:?}"),
         };
-        let prepare = program.prepare.iter().map(|step| PrepareStep {
-            step: at.ready(step, None),
-            source: source(step),
-            done_version: AtomicU64::new(u64::MAX),
-        });
+        let prepare =
+            program.prepare.iter().map(|step| PrepareStep { step: at.ready(step, None), source: source(step) });
         let prepare = prepare.collect();
         let first = range.start;
         let steps = range.map(|i| at.ready(&program.steps[i], Some(i))).collect();
-        Ok(Self {
+        Self {
             prepare,
             steps,
             bound,
             team,
             arena_bytes,
-            packed_bytes,
+            packed_bytes: packed.bytes,
+            packed,
             first,
             _outputs: outputs,
-            _blocks: blocks,
             _arena: arena,
-        })
+        }
     }
 
     /// Whether constants are packed at all.
@@ -307,13 +286,9 @@ impl Machine {
     /// # Errors
     /// What a kernel reports.
     pub fn prepare(&self) -> Result<()> {
-        for prepare in &self.prepare {
-            let version = self.bound[prepare.source].var().version();
-            if prepare.done_version.load(Ordering::Relaxed) != version {
-                prepare.step.run(&self.team, RandomCalls { seed: 0, first: 0 })?;
-                // Runs of a machine never overlap, so a plain store is enough.
-                prepare.done_version.store(version, Ordering::Relaxed);
-            }
+        for (index, prepare) in self.prepare.iter().enumerate() {
+            let run = || prepare.step.run(&self.team, RandomCalls { seed: 0, first: 0 });
+            self.packed.update(index, &self.bound[prepare.source], run)?;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ const STATIC: CachedOpFlags = CachedOpFlags {
     forward_bulk_size: 15,
     backward_bulk_size: 15,
     plan_cache: 32,
+    param_indices: Vec::new(),
 };
 const RETAIN: BackwardOptions = BackwardOptions { retain_graph: true, create_graph: false, train_mode: true };
 const CREATE: BackwardOptions = BackwardOptions { retain_graph: true, create_graph: true, train_mode: true };
@@ -117,7 +118,7 @@ fn c1_c4_a_cached_graph_is_its_operators() {
     let inline = CachedOpFlags { inline_limit: 100, ..CachedOpFlags::default() };
     let small = CachedOpFlags { forward_bulk_size: 2, backward_bulk_size: 1, ..STATIC };
     for flags in [STATIC, small, dynamic(), inline] {
-        let op = CachedOp::new(&nd, &network(), flags).unwrap();
+        let op = CachedOp::new(&nd, &network(), flags.clone()).unwrap();
         let seen = two_steps(&nd, |a| Ok(op.call(&in_order(&op, a))?.swap_remove(0)));
         assert_eq!(seen, expected, "{flags:?}");
     }
@@ -259,6 +260,28 @@ fn a6_second_derivatives_through_a_cached_graph_are_exact() {
         let third = nd.grad(&[&second[0]], &[&x], &[], RETAIN).unwrap();
         assert_eq!(values(&third[0]), [18.0; 3]);
     }
+}
+
+/// The gradient that can be differentiated is the gradient, with the same random numbers, and updates no statistics.
+#[test]
+fn c4_a_differentiable_gradient_repeats_the_call_without_its_side_effects() {
+    let nd = imperative();
+    let op = CachedOp::new(&nd, &network(), STATIC).unwrap();
+    let a = arrays(&nd, 5);
+    let y = {
+        let _record = autograd::record();
+        op.call(&in_order(&op, &a)).unwrap()
+    };
+    let aux = [bits(&a[5]), bits(&a[6])];
+    let next = nd.context().random().reserve(Device::cpu(0), 0);
+    let variables: Vec<&NdArray> = a[..5].iter().collect();
+    let plain = nd.grad(&[&y[0]], &variables, &[], RETAIN).unwrap();
+    let again = nd.grad(&[&y[0]], &variables, &[], CREATE).unwrap();
+    for ((p, q), name) in plain.iter().zip(&again).zip(NAMES) {
+        assert_eq!(p.to_vec::<f32>().unwrap(), q.to_vec::<f32>().unwrap(), "{name}");
+    }
+    assert_eq!([bits(&a[5]), bits(&a[6])], aux);
+    assert_eq!(nd.context().random().reserve(Device::cpu(0), 0), next, "no number was drawn");
 }
 
 /// C5.

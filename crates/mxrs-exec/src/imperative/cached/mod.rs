@@ -25,7 +25,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 /// Switches of a [`CachedOp`]; the defaults are MXNet's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedOpFlags {
     /// Memory of intermediate values is kept from call to call; otherwise it is drawn for each call.
     pub static_alloc: bool,
@@ -39,6 +39,9 @@ pub struct CachedOpFlags {
     pub backward_bulk_size: usize,
     /// Plans kept (`MXRS_PLAN_CACHE`).
     pub plan_cache: usize,
+    /// Inputs that rarely change. With `static_alloc`, calls that are not recorded keep them in the layouts that kernels
+    /// want, until their content or the array given changes.
+    pub param_indices: Vec<usize>,
 }
 
 impl Default for CachedOpFlags {
@@ -50,6 +53,7 @@ impl Default for CachedOpFlags {
             forward_bulk_size: 15,
             backward_bulk_size: 15,
             plan_cache: 32,
+            param_indices: Vec::new(),
         }
     }
 }
@@ -90,9 +94,9 @@ impl CachedOp {
         Ok(Self(Arc::new(Inner {
             imperative: imperative.clone(),
             graph: Arc::new(graph.clone()),
-            flags,
             n_ops,
             plans: RankedMutex::new(Rank::Leaf, Lru::new(flags.plan_cache)),
+            flags,
             plans_made: AtomicU64::new(0),
             states_made: AtomicU64::new(0),
         })))
@@ -245,8 +249,7 @@ impl CachedOp {
         let outputs = pad(outputs, plan.n_outputs());
         let steps = 0..plan.planned.program.n_forward;
         let team = nd.options().team.clone();
-        let arena = state.arena();
-        let machine = Machine::over(&plan.planned, nd.context(), arena, bound.clone(), outputs.clone(), steps, team)?;
+        let machine = Machine::over(&plan.planned, state.memory(), bound.clone(), outputs.clone(), steps, team);
         push(nd.context().engine(), &plan.forward, Arc::new(machine), state, &bound, &outputs, random)
     }
 }

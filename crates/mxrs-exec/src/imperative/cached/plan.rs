@@ -7,6 +7,7 @@ use crate::joined::{Joined, Wanted};
 use crate::lower::{Bound, Source, lower};
 use crate::machine::{Machine, Planned, allocate_arena};
 use crate::options::BindOptions;
+use crate::packed::Packed;
 use crate::segment::{Segment, segments};
 use mxrs_engine::{Engine, Var};
 use mxrs_graph::Graph;
@@ -74,7 +75,10 @@ impl Plan {
         let given: Vec<Given<'_>> =
             names.iter().zip(&signature.inputs).map(|(name, (shape, dtype))| (*name, shape, *dtype)).collect();
         let known = known(graph, &[], &given, options)?;
-        let place = |(index, id): (usize, &mxrs_graph::NodeId)| (*id, Bound { index, is_constant: false });
+        // With a gradient, parameters change from call to call.
+        let is_constant =
+            |index| flags.static_alloc && signature.wants.is_none() && flags.param_indices.contains(&index);
+        let place = |(index, id): (usize, &mxrs_graph::NodeId)| (*id, Bound { index, is_constant: is_constant(index) });
         let bound = graph.variables().iter().enumerate().map(place).collect();
         let outputs = graph.heads().iter().map(|head| {
             let entry = graph.entry_id(*head).index();
@@ -178,6 +182,7 @@ impl Plan {
 /// Memory for the intermediate values of one call at a time.
 pub struct State {
     arena: Option<Arc<Block>>,
+    packed: Arc<Packed>,
     /// Written by every task that uses the memory.
     var: Var,
     engine: Engine,
@@ -191,11 +196,14 @@ impl State {
     /// Out of memory.
     pub fn new(plan: &Plan, context: &ArrayContext, is_static: bool) -> Result<Self> {
         let engine = context.engine().clone();
-        Ok(Self { arena: allocate_arena(&plan.planned.plan, context)?, var: engine.new_var(), engine, is_static })
+        let arena = allocate_arena(&plan.planned.plan, context)?;
+        let packed = Arc::new(Packed::new(&plan.planned.program, context)?);
+        Ok(Self { arena, packed, var: engine.new_var(), engine, is_static })
     }
 
-    pub fn arena(&self) -> Option<Arc<Block>> {
-        self.arena.clone()
+    /// For [`Machine::over`].
+    pub fn memory(&self) -> (Option<Arc<Block>>, Arc<Packed>) {
+        (self.arena.clone(), self.packed.clone())
     }
 
     /// Another state with the same content, once what was pushed so far has run.
@@ -217,7 +225,7 @@ impl State {
                 Ok(())
             })?;
         }
-        Ok(Self { arena, var, engine: self.engine.clone(), is_static: false })
+        Ok(Self { arena, packed: self.packed.clone(), var, engine: self.engine.clone(), is_static: false })
     }
 }
 
@@ -241,6 +249,11 @@ pub fn push(
     outputs: &[NdArray],
     random: RandomCalls,
 ) -> Result<()> {
+    if machine.has_prepare() {
+        let machine = machine.clone();
+        let task = engine.task("prepare").device(Device::cpu(0)).write(&state.var);
+        task.reads(bound.iter().map(NdArray::var)).push(move |_| machine.prepare())?;
+    }
     for segment in segments {
         let machine = machine.clone();
         let steps = segment.steps.clone();

@@ -115,8 +115,7 @@ impl CachedRun {
         let program = &plan.planned.program;
         let steps = program.n_forward..program.steps.len();
         let team = imperative.options().team.clone();
-        let machine =
-            Machine::over(&plan.planned, context, state.arena(), bound.clone(), outputs.clone(), steps, team)?;
+        let machine = Machine::over(&plan.planned, state.memory(), bound.clone(), outputs.clone(), steps, team);
         push(context.engine(), &plan.backward, Arc::new(machine), &state, &bound, &outputs, self.random)?;
         plan.give_back(state);
         Ok(grads)
