@@ -1,9 +1,11 @@
 //! A program with memory: every address fixed, ready to run any number of times, one run at a time.
 //!
 //! Why kernels may use the raw tensors here:
-//! 1. Bound and output arrays, packed constants and the arena are owned by the machine, so addresses stay valid.
-//! 2. Runs happen inside engine tasks that hold the bound arrays and outputs they use, and the machine's own variable for
-//!    writing; the engine lets nobody else touch them meanwhile, and no two runs overlap.
+//! 1. Bound and output arrays, packed constants and the arena are owned by the machine, alone or together with other
+//!    machines, so addresses stay valid.
+//! 2. Runs happen inside engine tasks that hold the bound arrays and outputs they use, and a variable for writing that
+//!    stands for arena and packed constants (none is needed where a machine is made for one task); the engine lets nobody
+//!    else touch them meanwhile, and no two runs on one memory overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
 use crate::packed::Packed;

@@ -212,3 +212,20 @@ fn a4_recording_changes_no_value() {
     let _record = autograd::record();
     assert_eq!(values(&run()), plain);
 }
+
+#[test]
+fn rewritten_inputs_share_no_memory_with_others() {
+    let nd = imperative();
+    let x = f32s(&nd, [4, 1], &[1.0, 2.0, 3.0, 6.0]);
+    let (gamma, both) = (f32s(&nd, [1], &[1.0]), f32s(&nd, [1], &[0.0]));
+    let var = f32s(&nd, [1], &[1.0]);
+    let attrs = Attrs::from([("momentum", "0.5")]);
+    let _train = autograd::train_mode();
+    // Beta is the moving mean: it is read as it was.
+    let y = nd.batch_norm(&x, (&gamma, &both), (&both, &var), &attrs).unwrap();
+    let total: f32 = y.to_vec::<f32>().unwrap().iter().sum();
+    assert!(total.abs() < 1e-5, "{total}");
+    assert_eq!(both.to_vec::<f32>().unwrap(), [1.5]);
+    let error = nd.batch_norm(&x, (&gamma, &gamma), (&both, &both), &attrs).unwrap_err().to_string();
+    assert!(error.contains("BatchNorm") && error.contains("inputs 3 and 4"), "{error}");
+}

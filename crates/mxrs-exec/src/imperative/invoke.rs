@@ -203,6 +203,9 @@ impl Imperative {
             }
             bound.push(if is_aligned(array) { array.clone() } else { self.copy(array)? });
         }
+        if repeats.is_none() {
+            self.separate(&mut bound, rewrites).context(|| format!("{}: rewritten inputs", op.name))?;
+        }
         let program = &prepared.planned.program;
         let random = match (program.n_random, repeats.flatten()) {
             (0, _) => RandomCalls { seed: 0, first: 0 },
@@ -223,6 +226,26 @@ impl Imperative {
             .writes(segment.rewrites.iter().map(|&i| &vars[i]))
             .writes(segment.outputs.iter().map(|&i| outputs[i].var()))
             .push(move |_| machine.run(0..n_steps, random))
+    }
+
+    /// Replaces inputs that share memory with a rewritten one by copies: kernels count on that too.
+    ///
+    /// # Errors
+    /// Two rewritten inputs that share memory; out of memory.
+    pub(crate) fn separate(&self, bound: &mut [NdArray], rewrites: &[usize]) -> Result<()> {
+        for &rewritten in rewrites {
+            for other in 0..bound.len() {
+                if other == rewritten || !bound[other].shares_storage(&bound[rewritten]) {
+                    continue;
+                }
+                if rewrites.contains(&other) {
+                    let got = format!("inputs {rewritten} and {other} of one storage");
+                    return Err(Error::invalid("inputs to rewrite", got, "an array of its own for each"));
+                }
+                bound[other] = self.copy(&bound[other])?;
+            }
+        }
+        Ok(())
     }
 
     /// A copy with memory of its own.

@@ -228,6 +228,7 @@ impl CachedOp {
             }
             bound.push(if is_aligned(array) { array.detach() } else { self.0.imperative.copy(array)? });
         }
+        self.0.imperative.separate(&mut bound, &plan.rewrites)?;
         Ok(bound)
     }
 

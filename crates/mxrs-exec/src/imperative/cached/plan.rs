@@ -121,7 +121,9 @@ impl Plan {
         let n_steps = program.steps.len();
         let forward = segments(&program, 0..program.n_forward, flags.forward_bulk_size);
         let backward = segments(&program, program.n_forward..n_steps, flags.backward_bulk_size);
-        let rewrites = forward.iter().flat_map(|s| s.rewrites.iter().copied()).collect();
+        let mut rewrites: Vec<usize> = forward.iter().flat_map(|s| s.rewrites.iter().copied()).collect();
+        rewrites.sort_unstable();
+        rewrites.dedup();
         let reads = backward.iter().flat_map(|s| s.reads.iter().copied()).filter(|i| *i < names.len()).collect();
         let planned = Planned::new(program, &options.plan)?;
         Ok(Self {
