@@ -232,6 +232,24 @@ fn recorded_calls_do_not_disturb_one_another() {
     assert_eq!((op.stats().plans_made, op.stats().states_made), (1, 2));
 }
 
+#[test]
+fn calls_on_one_state_do_not_overlap() {
+    let nd = imperative_on(EngineKind::ThreadedPerDevice, 4, 1);
+    let mut names = NameManager::new();
+    let mut x = Symbol::variable("x");
+    for _ in 0..6 {
+        x = call(&mut names, "_plus_scalar", &[("scalar", "1")], &[&x]);
+        x = call(&mut names, "transpose", &[], &[&x]);
+    }
+    let op = CachedOp::new(&nd, &x.graph().unwrap(), CachedOpFlags { forward_bulk_size: 1, ..STATIC }).unwrap();
+    let inputs: Vec<NdArray> = (0..40).map(|i| f32s(&nd, [40, 40], &[i as f32; 1600])).collect();
+    let outputs: Vec<NdArray> = inputs.iter().map(|x| op.call(&[x]).unwrap().swap_remove(0)).collect();
+    for (i, y) in outputs.iter().enumerate() {
+        assert_eq!(y.to_vec::<f32>().unwrap(), vec![i as f32 + 6.0; 1600], "call {i}");
+    }
+    assert_eq!(op.stats().states_made, 1);
+}
+
 /// A6, through a cached graph: derivatives of x^3 + y·x², twice, and mixed with calls around it.
 #[test]
 fn a6_second_derivatives_through_a_cached_graph_are_exact() {

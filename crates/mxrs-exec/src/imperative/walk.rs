@@ -26,7 +26,7 @@ pub struct Walk<'a> {
     pub retain: bool,
     /// Whether gradients are recorded.
     pub create: bool,
-    /// Whether what is behind a target is left alone.
+    /// Whether nodes behind a target need not be looked at: nothing else is wanted there.
     pub stops_at_targets: bool,
 }
 

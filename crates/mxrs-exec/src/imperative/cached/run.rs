@@ -132,7 +132,8 @@ impl CachedRun {
         out_grads: Vec<Option<NdArray>>,
         inputs: &[NdArray],
     ) -> Result<Vec<Option<NdArray>>> {
-        // Each input gets a place of its own on the tape, where the walk ends though inputs may depend on one another.
+        // Each input gets a place of its own on the tape: inputs may depend on one another outside of the graph, and what
+        // comes along that way is not this call's gradient.
         let mut handles = Vec::with_capacity(inputs.len());
         for (array, link) in inputs.iter().zip(&history.inputs) {
             let handle = array.detach();
