@@ -289,6 +289,7 @@ impl NdArray {
     ///
     /// # Errors
     /// A scalar, or a range outside the axis.
+    #[track_caller]
     pub fn slice(&self, begin: usize, end: usize) -> Result<Self> {
         let Some(&n_rows) = self.0.shape.first() else {
             return Err(Error::shape("slice", "data", "at least one axis", &self.0.shape));
@@ -302,10 +303,11 @@ impl NdArray {
         self.view(shape, self.0.offset_bytes + begin * row_bytes, ViewOf::Rows { begin, end })
     }
 
+    #[track_caller]
     fn view(&self, shape: Shape, offset_bytes: usize, how: ViewOf) -> Result<Self> {
         let view = self.handle(shape, offset_bytes);
         if let Some(recorded) = self.recorded() {
-            recorded.on_view(&view, how)?;
+            recorded.on_view(&view, how, Location::caller())?;
         }
         Ok(view)
     }
@@ -341,8 +343,13 @@ impl NdArray {
         if let Some(recorded) = self.recorded() {
             recorded.before_write(site)?;
         }
-        self.0.chunk.writes.note(site);
+        self.count_write(site);
         Ok(())
+    }
+
+    /// As [`Self::note_write`], for a write that no recorder may refuse (an operator that rewrites its input).
+    pub fn count_write(&self, site: &'static Location<'static>) {
+        self.0.chunk.writes.note(site);
     }
 
     /// Number of writes [noted](Self::note_write) so far, to any array of this storage.
@@ -359,6 +366,7 @@ impl NdArray {
     ///
     /// # Errors
     /// As [`Self::slice`].
+    #[track_caller]
     pub fn at(&self, index: usize) -> Result<Self> {
         let end = index.checked_add(1).ok_or_else(|| Error::invalid("at", index, "a row number"))?;
         let row = self.slice(index, end)?;
@@ -369,6 +377,7 @@ impl NdArray {
     ///
     /// # Errors
     /// A shape with another number of elements.
+    #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Self> {
         let shape = shape.into();
         if shape.checked_size_bytes(self.0.dtype)? != self.size_bytes() {

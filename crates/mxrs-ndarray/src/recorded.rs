@@ -26,11 +26,11 @@ pub enum ViewOf {
 
 /// What a recorder keeps with an array.
 pub trait Recorded: Any + Send + Sync {
-    /// `view` was made of the array; it carries nothing yet.
+    /// `view` was made of the array, at `site`; it carries nothing yet.
     ///
     /// # Errors
     /// The recorder cannot follow; the view is not handed out.
-    fn on_view(&self, view: &NdArray, how: ViewOf) -> Result<()>;
+    fn on_view(&self, view: &NdArray, how: ViewOf, site: &'static Location<'static>) -> Result<()>;
 
     /// The array is about to be overwritten, asked for at `site`.
     ///

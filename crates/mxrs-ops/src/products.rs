@@ -8,6 +8,7 @@
 
 use crate::backward::{samples_of, uniform};
 use crate::dtypes::FLOATS;
+use crate::gradients::{Answers, params_of};
 use crate::indexing::around_axis;
 use crate::inference::{learn, learn_dim, unify, unify_dtypes};
 use crate::numeric;
@@ -109,11 +110,9 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
     ]
 }
 
-type Gradients = Result<Vec<Option<GradValue>>>;
-
 /// What operator `op` makes of `inputs`, with the attributes of the call that is differentiated.
 fn call(scope: &mut dyn GradientScope, op: &str, inputs: &[GradValue]) -> Result<Option<GradValue>> {
-    let attrs = scope.attrs().clone();
+    let attrs = params_of(scope);
     Ok(scope.call(op, attrs, inputs)?.first().copied())
 }
 
@@ -123,13 +122,13 @@ fn call_forward<P: Product>(
     data: GradValue,
     weight: GradValue,
 ) -> Result<Option<GradValue>> {
-    let mut attrs = scope.attrs().clone();
+    let mut attrs = params_of(scope);
     attrs.set("no_bias", "True");
     Ok(scope.call(P::FORWARD, attrs, &[data, weight])?.first().copied())
 }
 
 /// Gradient of the operator itself.
-pub fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+pub fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let g = scope.out_grad(0)?;
     let mut gradients = vec![None; scope.n_inputs()];
     if scope.wants(0) {
@@ -149,7 +148,7 @@ pub fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Grad
 
 /// Of `(ograd, weight, data) -> gradient of data`: for a fixed `g`, its inner product with the result is
 /// `⟨ograd, F(g, weight)⟩`.
-fn gradient_of_data<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+fn gradient_of_data<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, weight) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let to_ograd = if scope.wants(0) { call_forward::<P>(scope, g, weight)? } else { None };
     let to_weight = if scope.wants(1) { call(scope, P::TO_WEIGHT, &[ograd, g, weight])? } else { None };
@@ -158,19 +157,19 @@ fn gradient_of_data<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> 
 
 /// Of `(ograd, data, weight) -> gradient of the weight`: for a fixed `g`, its inner product with the result is
 /// `⟨ograd, F(data, g)⟩`.
-fn gradient_of_weight<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+fn gradient_of_weight<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let to_ograd = if scope.wants(0) { call_forward::<P>(scope, data, g)? } else { None };
     let to_data = if scope.wants(1) { call(scope, P::TO_DATA, &[ograd, g, data])? } else { None };
     Ok(vec![to_ograd, to_data, None])
 }
 
-fn gradient_of_bias<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+fn gradient_of_bias<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let inputs = [scope.out_grad(0)?, scope.input(0)];
     Ok(vec![call(scope, P::FROM_BIAS, &inputs)?, None])
 }
 
-fn gradient_from_bias<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+fn gradient_from_bias<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let inputs = [scope.out_grad(0)?, scope.input(0)];
     Ok(vec![call(scope, P::TO_BIAS, &inputs)?, None])
 }

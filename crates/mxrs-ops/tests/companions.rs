@@ -83,7 +83,8 @@ fn impossible_head_gradients_are_refused() {
 #[test]
 fn types_follow_from_the_gradients() {
     for op in mxrs_ops::catalogue().companions() {
-        for sample in (op.samples)() {
+        // Some parameters name the type of the head gradient; their samples fix it.
+        for sample in (op.samples)().into_iter().filter(|s| s.inputs[0].dtype.is_none()) {
             let params = op.parse(&sample.attrs).expect("readable parameters");
             let mut inputs = vec![None; sample.inputs.len()];
             inputs[0] = Some(DType::F64);

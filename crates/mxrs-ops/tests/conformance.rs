@@ -1,5 +1,5 @@
-//! The reference backend against itself: every sample of every operator runs on every dtype, with every request, in place,
-//! and on any number of threads, and gives the same numbers.
+//! The reference backend against itself: every sample of every operator, and of those that only gradients call, runs on
+//! every dtype, with every request, in place, and on any number of threads, and gives the same numbers.
 
 use mxrs_op::ReferenceBackend;
 use mxrs_testkit::conformance::{self, Report};
@@ -24,6 +24,7 @@ fn every_sample_runs_in_every_way() {
 fn samples_have_unique_names_and_cover_the_corners() {
     let ops = mxrs_ops::catalogue();
     for op in ops.iter().chain(ops.companions()) {
+        assert!(op.is_built() && !op.summary.is_empty(), "{}", op.name);
         let samples = (op.samples)();
         let mut names: Vec<&str> = samples.iter().map(|s| s.name).collect();
         names.sort_unstable();

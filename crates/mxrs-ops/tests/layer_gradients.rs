@@ -1,4 +1,4 @@
-//! Gradients of layers: against MXNet 1.9.1 (the recordings of `tests/mxnet/make_golden_gradients.py`), against central
+//! Gradients of layers: against MXNet 1.9.1 (the recordings of `tests/mxnet/make_layers.py`), against central
 //! differences, and against each other.
 
 use mxrs_op::{Attrs, Fill, GradValue, OpDef, OpParams, OpSet, Sample, TensorDesc};
@@ -12,17 +12,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Every layer.
-const LAYERS: [&str; 9] = [
-    "Activation",
-    "BatchNorm",
-    "Convolution",
-    "Dropout",
-    "FullyConnected",
-    "LRN",
-    "Pooling",
-    "SoftmaxOutput",
-    "softmax",
-];
+fn layers() -> Vec<&'static str> {
+    mxrs_ops::declared_in().filter(|(file, _)| file.starts_with("nn/")).map(|(_, op)| op.name).collect()
+}
 
 /// A finite number, or the words `nan`, `inf`, `-inf`.
 #[derive(Deserialize)]
@@ -87,7 +79,7 @@ struct Golden {
 }
 
 fn recordings(op: &str) -> Golden {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden_gradients/{op}.json"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden_layers/{op}.json"));
     let text = std::fs::read_to_string(file).expect("a readable recording");
     serde_json::from_str(&text).expect("a recording")
 }
@@ -126,7 +118,7 @@ fn check_case(ops: &OpSet, op: &Arc<OpDef>, case: &Case) -> Result<usize, String
 fn g9_gradients_are_mxnets() {
     let ops = mxrs_ops::catalogue();
     let (mut failures, mut n_compared) = (Vec::new(), 0);
-    for name in LAYERS {
+    for name in layers() {
         let golden = recordings(name);
         assert_eq!(golden.op, name);
         for case in &golden.values {
@@ -189,7 +181,7 @@ fn options(op: &str) -> Options {
 #[test]
 fn g9_gradients_are_derivatives() {
     let ops = mxrs_ops::catalogue();
-    for name in LAYERS {
+    for name in layers() {
         let report = gradient::check(&ops, ops.get(name).expect("a layer"), &options(name));
         report.assert_ok();
         assert!(report.n_compared() > 50 && report.n_kinks() < report.n_compared() / 4, "{report}");

@@ -46,12 +46,10 @@ impl Imperative {
             targets.push(NdArray::empty(self.context(), shape.clone(), *dtype, device, prepared.call.op.name)?);
         }
         let chosen = if inplace.is_empty() { prepared } else { self.prepared(&Query { inplace: &inplace, ..query })? };
-        self.push(&chosen, &operands, &targets, None)?;
+        self.push(&chosen, &operands, &targets, None, site)?;
         for (target, output) in targets.iter().zip(outputs) {
             if !target.shares_storage(output) {
                 output.detach().copy_from_array(target)?;
-                // The place to name is the caller's.
-                output.note_write()?;
             }
         }
         if is_recorded {

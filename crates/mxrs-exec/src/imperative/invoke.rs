@@ -146,7 +146,7 @@ impl Imperative {
             .iter()
             .map(|(shape, dtype)| NdArray::empty(self.context(), shape.clone(), *dtype, Device::cpu(0), name))
             .collect::<Result<Vec<_>>>()?;
-        self.push(&prepared, inputs, &outputs, asked.repeats)?;
+        self.push(&prepared, inputs, &outputs, asked.repeats, asked.site)?;
         if is_recorded {
             self.record(&prepared, inputs, &outputs, asked.site)?;
         }
@@ -172,6 +172,7 @@ impl Imperative {
         inputs: &[Operand<'_>],
         outputs: &[NdArray],
         repeats: Option<Option<RandomCalls>>,
+        site: &'static Location<'static>,
     ) -> Result<()> {
         let rewrites = prepared.rewrites();
         let op = &prepared.call.op;
@@ -196,7 +197,7 @@ impl Imperative {
                     bound.push(self.copy(array)?);
                     continue;
                 }
-                array.note_write().context(argument)?;
+                array.count_write(site);
                 if !is_aligned(array) {
                     return Err(Error::invalid(argument(), "a view that starts off a vector", "an array of its own"));
                 }

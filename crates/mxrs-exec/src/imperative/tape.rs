@@ -225,9 +225,9 @@ impl Entry {
 }
 
 impl Recorded for Entry {
-    fn on_view(&self, view: &NdArray, how: ViewOf) -> Result<()> {
+    fn on_view(&self, view: &NdArray, how: ViewOf, site: &'static Location<'static>) -> Result<()> {
         if flags::is_recording() {
-            views::record(self, view, how);
+            views::record(self, view, how, site);
         }
         Ok(())
     }

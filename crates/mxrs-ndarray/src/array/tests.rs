@@ -85,7 +85,8 @@ fn too_large_is_an_error() {
 struct Recorder(Mutex<Vec<ViewOf>>);
 
 impl Recorded for Recorder {
-    fn on_view(&self, _: &NdArray, how: ViewOf) -> Result<()> {
+    fn on_view(&self, _: &NdArray, how: ViewOf, site: &'static Location<'static>) -> Result<()> {
+        assert_eq!(site.file(), file!());
         self.0.lock().push(how);
         Ok(())
     }

@@ -7,10 +7,11 @@
 //! MXNet: `Activation`, also `_npx_activation`. Dtypes: f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
+use crate::gradients::{Answers, call_scalar, call_with_params, from_input, from_output};
 use crate::{numeric, unary};
 use mxrs_op::{
-    Attrs, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample,
-    op_enum, op_params,
+    Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum,
+    op_params,
 };
 use mxrs_types::{Error, Result};
 
@@ -68,16 +69,11 @@ fn define_backward() -> OpDef {
     }
 }
 
-type Gradients = Result<Vec<Option<GradValue>>>;
-
-fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
-    let saved = match params.get::<ActivationParams>().act_type {
-        ActType::SoftSign => scope.input(0),
-        _ => scope.output(0),
-    };
-    let inputs = [scope.out_grad(0)?, saved];
-    let attrs = scope.attrs().clone();
-    Ok(vec![scope.call("_backward_Activation", attrs, &inputs)?.first().copied()])
+fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
+    match params.get::<ActivationParams>().act_type {
+        ActType::SoftSign => from_input(scope, "_backward_Activation"),
+        _ => from_output(scope, "_backward_Activation"),
+    }
 }
 
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
@@ -93,24 +89,21 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     Ok(())
 }
 
-/// Of `ograd · slope(saved)`: with respect to ograd it is the same operator, with respect to out the slope of the slope.
-fn second_gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
+/// Of `ograd · slope(saved)`: with respect to ograd it is the same operator, with respect to out the slope of the
+/// slope.
+fn second_gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, saved) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
-    let attrs = scope.attrs().clone();
-    let to_ograd = scope.call("_backward_Activation", attrs, &[g, saved])?.first().copied();
+    let to_ograd = Some(call_with_params(scope, "_backward_Activation", &[saved])?);
     if !scope.wants(1) {
         return Ok(vec![to_ograd, None]);
     }
-    let mut scalar = |op: &str, value: GradValue, scalar: &str| -> Result<GradValue> {
-        Ok(scope.call(op, Attrs::from([("scalar", scalar)]), &[value])?[0])
-    };
     let slope_of_slope = match params.get::<ActivationParams>().act_type {
         ActType::Relu => return Ok(vec![to_ograd, None]),
         ActType::Sigmoid => {
-            let doubled = scalar("_mul_scalar", saved, "-2")?;
-            scalar("_plus_scalar", doubled, "1")?
+            let doubled = call_scalar(scope, "_mul_scalar", saved, -2.0)?;
+            call_scalar(scope, "_plus_scalar", doubled, 1.0)?
         }
-        ActType::Tanh => scalar("_mul_scalar", saved, "-2")?,
+        ActType::Tanh => call_scalar(scope, "_mul_scalar", saved, -2.0)?,
         ActType::SoftRelu => {
             let negative = scope.call_one("negative", &[saved])?;
             scope.call_one("exp", &[negative])?

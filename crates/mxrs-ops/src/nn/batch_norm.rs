@@ -17,12 +17,13 @@
 //! f16 and bf16 data.
 
 use crate::dtypes::FLOATS;
+use crate::gradients::{Answers, params_of};
 use crate::indexing::around_axis;
 use crate::inference::{learn, learn_dim, learn_dtype, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput,
-    RunMode, Sample, op_params,
+    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode,
+    Sample, op_params,
 };
 use mxrs_types::{DType, PartialShape, Result};
 
@@ -113,12 +114,12 @@ fn define_backward() -> OpDef {
     }
 }
 
-fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Result<Vec<Option<GradValue>>> {
+fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let mut gradients = vec![None; scope.n_inputs()];
     if scope.has_out_grad(0) {
         let ograd = scope.out_grad(0)?;
         let inputs = [ograd, scope.input(0), scope.input(1), scope.output(1), scope.output(2)];
-        let attrs = scope.attrs().clone();
+        let attrs = params_of(scope);
         let made = scope.call("_backward_BatchNorm", attrs, &inputs)?;
         gradients.iter_mut().zip(made).for_each(|(to, value)| *to = Some(value));
     }

@@ -9,13 +9,14 @@
 //! MXNet: `Dropout`, also `_npx_dropout`. Dtypes: f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
+use crate::gradients::{Answers, call_with_params, linear_in_ograd};
 use crate::indexing::{flat, for_each_index};
 use crate::inference::{bad_attribute, learn, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{
-    Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput,
-    RunMode, Sample, View, op_enum, op_params,
+    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode,
+    Sample, View, op_enum, op_params,
 };
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
@@ -86,24 +87,16 @@ fn define_backward() -> OpDef {
             false => View::Identity,
         },
         accuracy: Accuracy::Elementwise,
-        gradient: Gradient::By(second_gradient),
+        gradient: Gradient::By(|_, scope| linear_in_ograd(scope, "_backward_Dropout")),
         reference: Some(backward),
         samples: backward_samples,
         ..OpDef::new("_backward_Dropout").params::<DropoutParams>()
     }
 }
 
-type Gradients = Result<Vec<Option<GradValue>>>;
-
-fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
-    let (inputs, attrs) = ([scope.out_grad(0)?, scope.output(1)], scope.attrs().clone());
-    Ok(vec![scope.call("_backward_Dropout", attrs, &inputs)?.first().copied()])
-}
-
-/// With respect to ograd; the mask is no function of anything.
-fn second_gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
-    let (inputs, attrs) = ([scope.out_grad(0)?, scope.input(1)], scope.attrs().clone());
-    Ok(vec![scope.call("_backward_Dropout", attrs, &inputs)?.first().copied(), None])
+fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
+    let mask = scope.output(1);
+    Ok(vec![Some(call_with_params(scope, "_backward_Dropout", &[mask])?)])
 }
 
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {

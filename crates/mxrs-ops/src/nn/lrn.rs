@@ -7,8 +7,8 @@
 //!
 //! MXNet: `LRN`. Dtypes: f32 f64 f16 bf16.
 
-use crate::backward::samples_of;
 use crate::dtypes::FLOATS;
+use crate::gradients::{from_input, samples_after};
 use crate::indexing::around_axis;
 use crate::inference::{bad_attribute, require_ndim, unify_all};
 use crate::numeric;
@@ -40,10 +40,7 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: FLOATS,
         accuracy: Accuracy::Reduction,
-        gradient: Gradient::By(|_, scope| {
-            let (inputs, attrs) = ([scope.out_grad(0)?, scope.input(0)], scope.attrs().clone());
-            Ok(vec![scope.call("_backward_LRN", attrs, &inputs)?.first().copied()])
-        }),
+        gradient: Gradient::By(|_, scope| from_input(scope, "_backward_LRN")),
         companions: || vec![define_backward()],
         reference: Some(normalise),
         samples,
@@ -59,7 +56,7 @@ fn define_backward() -> OpDef {
         dtypes: FLOATS,
         accuracy: Accuracy::Reduction,
         reference: Some(backward),
-        samples: || samples_of(&define(), |s, outputs| Some(vec![outputs.first()?.clone(), s.inputs.first()?.clone()])),
+        samples: || samples_after(&define()),
         ..OpDef::new("_backward_LRN").params::<LrnParams>()
     }
 }
@@ -98,8 +95,8 @@ fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     Ok(())
 }
 
-/// `dx = ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`, the sum over the window:
-/// an element is in the windows of exactly the elements that are in its own.
+/// `dx = ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`, the sum over the
+/// window: an element is in the windows of exactly the elements that are in its own.
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<LrnParams>();
     let (g, x) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

@@ -3,17 +3,19 @@
 //! With `use_length`, a second input `length`, shaped like data without `axis`, tells how many leading elements of each
 //! row count; the others are 0 in the output. `dtype` names the element type of the output.
 //!
-//! The gradient of data is `out · (ograd - Σ ograd · out) / temperature`, made by `_backward_softmax`; a length has none.
+//! The gradient of data, `out · (ograd - Σ ograd · out) / temperature`, is made by `_backward_softmax`; a length has
+//! none.
 //!
 //! MXNet: `softmax`, also `_npx_softmax`. Dtypes: f32 f64 f16 bf16; length i32 or i64.
 
 use crate::dtypes::{FLOATS, FloatWord, dtype_of};
+use crate::gradients::{Answers, call_with_params};
 use crate::indexing::around_axis;
 use crate::inference::{OP, learn, learn_dtype, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Attrs, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput,
-    RunMode, Sample, SampleInput, op_params,
+    Accuracy, Attrs, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample,
+    SampleInput, op_params,
 };
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
@@ -86,14 +88,13 @@ fn define_backward() -> OpDef {
     }
 }
 
-fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Result<Vec<Option<GradValue>>> {
-    let mut inputs = vec![scope.out_grad(0)?, scope.output(0), scope.input(0)];
+fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
+    let mut saved = vec![scope.output(0), scope.input(0)];
     let mut gradients = vec![None; scope.n_inputs()];
     if params.get::<SoftmaxParams>().has_length() {
-        inputs.push(scope.input(1));
+        saved.push(scope.input(1));
     }
-    let attrs = scope.attrs().clone();
-    gradients[0] = scope.call("_backward_softmax", attrs, &inputs)?.first().copied();
+    gradients[0] = Some(call_with_params(scope, "_backward_softmax", &saved)?);
     Ok(gradients)
 }
 

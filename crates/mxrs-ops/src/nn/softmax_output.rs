@@ -5,24 +5,25 @@
 //! `preserve_shape` the last axis is, with `multi_output` axis 1. The label is [N, …] without that axis, or shaped like
 //! data (probabilities); with `multi_output` it is [N, rest], or keeps its axes.
 //!
-//! The gradient of data, made by `_backward_SoftmaxOutput(output, label)`, is that of the cross-entropy, `out - target`,
+//! The gradient of data, made by `_backward_SoftmaxOutput(output, label)`, is the cross-entropy's, `out - target`,
 //! whatever the gradient of out is, times `grad_scale`. The target is 1 at the label and 0 elsewhere (`1 - a` and
 //! `a / (size - 1)` with `smooth_alpha` a, which `multi_output` ignores); without a 1 when the label, truncated to an
 //! integer, is outside; or the label itself where that is a distribution. Rows of an ignored label get 0. It is divided
 //! by 1 (`null`), by the number of labels (`batch`; with `multi_output` that of images) or of labels other than
 //! `ignore_label` (`valid`), and with `multi_output`, unless `valid`, by the number of positions of an image too;
-//! distributions are not divided. With `out_grad` it is multiplied by the gradient of out (MXNet 1.9.1 multiplies by out
+//! distributions are not divided. With `out_grad` it is multiplied by the gradient of out (MXNet 1.9.1: by out
 //! itself). A label has gradient 0.
 //!
 //! MXNet: `SoftmaxOutput`, also `Softmax`. Dtypes: f32 f64 f16 bf16; the label has the dtype of data.
 
 use crate::dtypes::FLOATS;
+use crate::gradients::{Answers, params_of};
 use crate::indexing::around_axis;
 use crate::inference::{OP, learn, product, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Attrs, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput,
-    RunMode, Sample, SampleInput, op_enum, op_params,
+    Accuracy, Attrs, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample,
+    SampleInput, op_enum, op_params,
 };
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
@@ -116,7 +117,11 @@ fn define_backward() -> OpDef {
             let Some((forward, ograd)) = inputs.split_at_mut_checked(2) else { return Ok(()) };
             ograd.iter_mut().try_for_each(|ograd| unify(&mut outputs[0], ograd, "ograd"))?;
             unify(&mut outputs[0], &mut forward[0], "output")?;
-            infer_shape(params, forward, outputs)
+            // The forward call guesses the form of a label; here it is one of several until something is known of it.
+            match forward[1].ndim() {
+                Some(_) => infer_shape(params, forward, outputs),
+                None => Ok(()),
+            }
         },
         infer_dtype,
         dtypes: FLOATS,
@@ -128,12 +133,12 @@ fn define_backward() -> OpDef {
     }
 }
 
-fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Result<Vec<Option<GradValue>>> {
+fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let mut inputs = vec![scope.output(0), scope.input(1)];
     if params.get::<SoftmaxOutputParams>().out_grad {
         inputs.push(scope.out_grad(0)?);
     }
-    let attrs = scope.attrs().clone();
+    let attrs = params_of(scope);
     Ok(vec![scope.call("_backward_SoftmaxOutput", attrs, &inputs)?.first().copied(), None])
 }
 

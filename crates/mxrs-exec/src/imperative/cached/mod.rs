@@ -136,7 +136,7 @@ impl CachedOp {
             entries.iter().any(Option::is_some).then(|| entries.iter().map(Option::is_some).collect());
         let plan = self.plan(Signature::new(inputs, flags::is_training(), wants))?;
         let outputs = self.make_outputs(&plan)?;
-        let bound = self.bind(&plan, inputs)?;
+        let bound = self.bind(&plan, inputs, site)?;
         let random = match plan.n_random() {
             0 => RandomCalls { seed: 0, first: 0 },
             n => inner.imperative.context().random().reserve(Device::cpu(0), n),
@@ -215,12 +215,12 @@ impl CachedOp {
     }
 
     /// The arrays the program reads: the inputs, or aligned copies.
-    fn bind(&self, plan: &Plan, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
+    fn bind(&self, plan: &Plan, inputs: &[&NdArray], site: &'static Location<'static>) -> Result<Vec<NdArray>> {
         let names = self.input_names();
         let mut bound = Vec::with_capacity(inputs.len());
         for (i, array) in inputs.iter().enumerate() {
             if plan.rewrites.contains(&i) {
-                array.note_write().context(|| format!("rewriting input `{}` of a cached graph", names[i]))?;
+                array.count_write(site);
                 if !is_aligned(array) {
                     let what = format!("input `{}`, which the graph rewrites", names[i]);
                     return Err(Error::invalid(what, "a view that starts off a vector", "an array of its own"));

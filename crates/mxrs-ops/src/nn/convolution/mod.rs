@@ -6,7 +6,8 @@
 //! `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC the channels are last in data,
 //! out and weight ([O, kh, kw, C/groups]). Cells outside data are 0.
 //!
-//! Its gradients are made by `_backward_Convolution_data`, `_backward_Convolution_weight` and `_backward_Convolution_bias`.
+//! Its gradients are made by `_backward_Convolution_data`, `_backward_Convolution_weight` and
+//! `_backward_Convolution_bias`.
 //!
 //! MXNet: `Convolution`, also `_npx_convolution`. Dtypes: f32 f64 f16 bf16, all tensors alike.
 

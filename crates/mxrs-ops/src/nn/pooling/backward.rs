@@ -3,16 +3,15 @@
 use super::{PoolType, PoolingParams, define, for_each_window, infer_dtype, infer_shape, pooled};
 use crate::backward::samples_of;
 use crate::dtypes::FLOATS;
+use crate::gradients::{Answers, call_with_params, from_input, params_of};
 use crate::inference::{learn, unify};
 use crate::numeric;
 use mxrs_op::param::Parameters;
 use mxrs_op::{
-    Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode,
-    Sample, SampleInput,
+    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample,
+    SampleInput,
 };
 use mxrs_types::{PartialShape, Result};
-
-type Gradients = Result<Vec<Option<GradValue>>>;
 
 /// The operators that make the gradient.
 pub fn companions() -> Vec<OpDef> {
@@ -37,7 +36,7 @@ pub fn companions() -> Vec<OpDef> {
             ignored_inputs: &[1],
             // It is linear, and pooling is its transpose.
             gradient: Gradient::By(|_, scope| {
-                let (g, attrs) = (scope.out_grad(0)?, scope.attrs().clone());
+                let (g, attrs) = (scope.out_grad(0)?, params_of(scope));
                 Ok(vec![scope.call("Pooling", attrs, &[g])?.first().copied(), None])
             }),
             reference: Some(to_cells_evenly),
@@ -52,15 +51,12 @@ fn is_even(params: &PoolingParams) -> bool {
 }
 
 /// Gradient of `Pooling`.
-pub fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Gradients {
-    let (ograd, data, attrs) = (scope.out_grad(0)?, scope.input(0), scope.attrs().clone());
-    let made = if is_even(params.get()) {
-        scope.call("_backward_Pooling_average", attrs, &[ograd, data])?
-    } else {
-        let output = scope.output(0);
-        scope.call("_backward_Pooling", attrs, &[ograd, data, output])?
-    };
-    Ok(vec![made.first().copied()])
+pub fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
+    if is_even(params.get()) {
+        return from_input(scope, "_backward_Pooling_average");
+    }
+    let saved = [scope.input(0), scope.output(0)];
+    Ok(vec![Some(call_with_params(scope, "_backward_Pooling", &saved)?)])
 }
 
 fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/golden_gradients/<operator>.json with MXNet 1.9.1: forward and backward of the layers, in training.
+"""Writes tests/golden_layers/<operator>.json with MXNet 1.9.1: forward and backward of the layers, in training.
 
-    python make_golden_gradients.py            needs mxnet==1.9.1 (CPU) and numpy 1.23
+    python make_layers.py            needs mxnet==1.9.1 (CPU) and numpy 1.23
 
 Each case holds inputs (auxiliary states last), the gradient of each visible output, the outputs, the gradient of each
 input (null for auxiliary states), and every input after the step, of which moving statistics and a fixed gamma have
@@ -15,7 +15,7 @@ os.environ['MXNET_MKLDNN_ENABLED'] = '0'
 os.environ['MXNET_STORAGE_FALLBACK_LOG_VERBOSE'] = '0'
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-FOLDER = os.path.join(HERE, '..', 'golden_gradients')
+FOLDER = os.path.join(HERE, '..', 'golden_layers')
 
 
 def cases():
