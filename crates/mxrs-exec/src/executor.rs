@@ -182,8 +182,10 @@ impl Executor {
     ///
     /// # Errors
     /// Under `NaiveEngine` what a kernel reports; otherwise errors surface when an output is read.
+    #[track_caller]
     pub fn forward(&self) -> Result<()> {
         let runner = self.inference()?;
+        self.note_writes(false)?;
         // The outputs are about to be overwritten: the gradient of an earlier training run would be wrong.
         *self.recorded.lock() = None;
         runner.forward(runner.reserve(&self.context))
@@ -193,8 +195,10 @@ impl Executor {
     ///
     /// # Errors
     /// As [`Self::forward`].
+    #[track_caller]
     pub fn forward_train(&self) -> Result<()> {
         let runner = self.training_runner()?;
+        self.note_writes(true)?;
         let random = runner.reserve(&self.context);
         *self.recorded.lock() = None;
         runner.forward(random)?;
@@ -208,6 +212,7 @@ impl Executor {
     /// # Errors
     /// No gradient was asked for at binding; no `forward_train` since the last `backward` or `forward`; head gradients that
     /// are missing, too many, or of another shape or dtype; and as [`Self::forward`].
+    #[track_caller]
     pub fn backward(&self, head_grads: &[NdArray]) -> Result<()> {
         if self.training.gradients.is_empty() {
             return Err(Error::invalid(
@@ -225,8 +230,27 @@ impl Executor {
             ));
         };
         self.training.set_head_grads(head_grads)?;
+        for gradient in self.gradients() {
+            gradient.array.note_write()?;
+        }
         *self.recorded.lock() = None;
         self.training_runner()?.backward(random)
+    }
+
+    /// Lets an autograd tape know which arrays are about to change.
+    #[track_caller]
+    fn note_writes(&self, is_train: bool) -> Result<()> {
+        for output in &self.outputs {
+            output.note_write()?;
+        }
+        if is_train {
+            for (name, array) in self.arrays() {
+                if self.graph.find(name).is_some_and(|id| self.graph.is_aux_state(id)) {
+                    array.note_write()?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What was decided for inference, once it is bound.

@@ -109,6 +109,14 @@ impl Joined {
     /// # Errors
     /// No backend runs some operator.
     pub fn lower(&self, options: &BindOptions) -> Result<Program> {
+        self.lower_as(options, true)
+    }
+
+    /// As [`Self::lower`], with operators as in training or as at inference.
+    ///
+    /// # Errors
+    /// As [`Self::lower`].
+    pub fn lower_as(&self, options: &BindOptions, is_train: bool) -> Result<Program> {
         let mut output_reqs = vec![WriteReq::Write; self.n_forward_heads];
         output_reqs.extend(self.gradients.iter().map(|g| g.request.write_req()));
         let source = Source {
@@ -119,7 +127,7 @@ impl Joined {
             bound: &self.bound,
             output_reqs: &output_reqs,
             n_forward_heads: self.n_forward_heads,
-            is_train: true,
+            is_train,
         };
         lower(source, options)
     }

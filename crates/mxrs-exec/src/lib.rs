@@ -44,10 +44,12 @@ mod choose;
 mod dry;
 mod executor;
 mod gradients;
+mod imperative;
 mod joined;
 mod lower;
 mod machine;
 mod options;
+mod packed;
 mod program;
 mod report;
 mod runner;
@@ -58,5 +60,9 @@ pub use choose::{Choice, Refusal, choose, choose_reorder};
 pub use dry::{DryGraph, PlannedGraph, PlannedTensor, TensorKind, plan_graph};
 pub use executor::Executor;
 pub use gradients::{BoundGradient, GradReq, GradRequests};
+pub use imperative::{
+    BackwardOptions, CachedOp, CachedOpFlags, CachedOpStats, Function, FunctionCall, Imperative, ImperativeOptions,
+    autograd,
+};
 pub use options::BindOptions;
 pub use report::{ExecutorReport, StepReport};

@@ -1,11 +1,14 @@
 //! A program with memory: every address fixed, ready to run any number of times, one run at a time.
 //!
 //! Why kernels may use the raw tensors here:
-//! 1. Bound and output arrays, packed constants and the arena are owned by the machine, so addresses stay valid.
-//! 2. Runs happen inside engine tasks that hold the bound arrays and outputs they use, and the machine's own variable for
-//!    writing; the engine lets nobody else touch them meanwhile, and no two runs overlap.
+//! 1. Bound and output arrays, packed constants and the arena are owned by the machine, alone or together with other
+//!    machines, so addresses stay valid.
+//! 2. Runs happen inside engine tasks that hold the bound arrays and outputs they use, and a variable for writing that
+//!    stands for arena and packed constants (none is needed where a machine is made for one task); the engine lets nobody
+//!    else touch them meanwhile, and no two runs on one memory overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
+use crate::packed::Packed;
 use crate::program::{Action, Origin, Program, Step, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
@@ -15,7 +18,6 @@ use mxrs_sync::Team;
 use mxrs_types::{Device, Result, ResultExt, WriteReq};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 type Tensor = RawTensor<'static>;
 
@@ -35,8 +37,6 @@ struct PrepareStep {
     step: ReadyStep,
     /// Bound array it reads.
     source: usize,
-    /// Version of that array it was last run for; `u64::MAX` before the first run.
-    done_version: AtomicU64,
 }
 
 pub struct Machine {
@@ -44,11 +44,29 @@ pub struct Machine {
     steps: Vec<ReadyStep>,
     bound: Vec<NdArray>,
     team: Arc<Team>,
+    packed: Arc<Packed>,
     pub arena_bytes: usize,
     pub packed_bytes: usize,
+    /// Step of the program that `steps[0]` is.
+    first: usize,
     // Kept alive for the raw tensors above.
     _outputs: Vec<NdArray>,
-    _blocks: Vec<Block>,
+    _arena: Option<Arc<Block>>,
+}
+
+/// Memory for the temporaries of a program, when there are any.
+///
+/// # Errors
+/// Out of memory.
+pub fn allocate_arena(plan: &MemoryPlan, context: &ArrayContext) -> Result<Option<Arc<Block>>> {
+    match arena_bytes(plan) {
+        0 => Ok(None),
+        n => Ok(Some(Arc::new(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:arena"))?))),
+    }
+}
+
+fn arena_bytes(plan: &MemoryPlan) -> usize {
+    plan.arenas.iter().map(|(_, bytes)| bytes).sum()
 }
 
 /// A program and where its values are, without memory: machines are made of it, any number of them.
@@ -105,7 +123,7 @@ struct Addresses<'a> {
     arena: *mut u8,
     bound: &'a [NdArray],
     outputs: &'a [NdArray],
-    packed: Vec<Option<*mut u8>>,
+    packed: &'a Packed,
 }
 
 impl Addresses<'_> {
@@ -114,7 +132,7 @@ impl Addresses<'_> {
         let (ptr, len) = match v.origin {
             Origin::Bound(index) => (self.bound[index].as_ptr(), v.desc.size_bytes()),
             Origin::Output(index) => (self.outputs[index].as_ptr(), v.desc.size_bytes()),
-            Origin::Packed => (self.packed[value].unwrap_or(std::ptr::null_mut()), v.desc.size_bytes()),
+            Origin::Packed => (self.packed.place(value), v.desc.size_bytes()),
             Origin::Temporary => match self.plan.placements[value] {
                 Placement::Storage(id) => {
                     (self.arena.wrapping_add(self.plan.storages[id.index()].offset_bytes), v.desc.size_bytes())
@@ -223,37 +241,47 @@ impl Machine {
         outputs: Vec<NdArray>,
         team: Arc<Team>,
     ) -> Result<Self> {
+        let arena = allocate_arena(&planned.plan, context)?;
+        let packed = Arc::new(Packed::new(&planned.program, context)?);
+        Ok(Self::over(planned, (arena, packed), bound, outputs, 0..planned.program.steps.len(), team))
+    }
+
+    /// As [`Self::new`], for these steps only, with memory of [`allocate_arena`] and [`Packed::new`]. Arrays that none of
+    /// the steps uses may be any.
+    pub fn over(
+        planned: &Planned,
+        (arena, packed): (Option<Arc<Block>>, Arc<Packed>),
+        bound: Vec<NdArray>,
+        outputs: Vec<NdArray>,
+        range: Range<usize>,
+        team: Arc<Team>,
+    ) -> Self {
         let Planned { program, plan } = planned;
-        let arena_bytes = plan.arenas.iter().map(|(_, bytes)| bytes).sum();
-        let storage = context.storage();
-        let arena = storage.allocate(Device::cpu(0), arena_bytes, Tag::new("executor:arena"))?;
-        let arena_ptr = arena.as_ptr();
-        let mut blocks = vec![arena];
-        let mut packed = vec![None; program.values.len()];
-        let mut packed_bytes = 0;
-        for (value, place) in packed.iter_mut().enumerate() {
-            if program.values[value].origin == Origin::Packed {
-                let size_bytes = program.values[value].desc.size_bytes();
-                let block = storage.allocate(Device::cpu(0), size_bytes, Tag::new("executor:packed"))?;
-                *place = Some(block.as_ptr());
-                packed_bytes += size_bytes;
-                blocks.push(block);
-            }
-        }
-        let at = Addresses { program, plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed };
+        let arena_bytes = arena_bytes(plan);
+        let arena_ptr = arena.as_ref().map_or(std::ptr::null_mut(), |block| block.as_ptr());
+        let at = Addresses { program, plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed: &packed };
         let source = |step: &Step| match program.values[step.inputs[0]].origin {
             Origin::Bound(index) => index,
             // Constants are packed straight from their arrays; anything else would be a bug in lowering.
             other => unreachable!("a constant packed from {other:?}"),
         };
-        let prepare = program.prepare.iter().map(|step| PrepareStep {
-            step: at.ready(step, None),
-            source: source(step),
-            done_version: AtomicU64::new(u64::MAX),
-        });
+        let prepare =
+            program.prepare.iter().map(|step| PrepareStep { step: at.ready(step, None), source: source(step) });
         let prepare = prepare.collect();
-        let steps = program.steps.iter().enumerate().map(|(i, step)| at.ready(step, Some(i))).collect();
-        Ok(Self { prepare, steps, bound, team, arena_bytes, packed_bytes, _outputs: outputs, _blocks: blocks })
+        let first = range.start;
+        let steps = range.map(|i| at.ready(&program.steps[i], Some(i))).collect();
+        Self {
+            prepare,
+            steps,
+            bound,
+            team,
+            arena_bytes,
+            packed_bytes: packed.bytes,
+            packed,
+            first,
+            _outputs: outputs,
+            _arena: arena,
+        }
     }
 
     /// Whether constants are packed at all.
@@ -266,13 +294,9 @@ impl Machine {
     /// # Errors
     /// What a kernel reports.
     pub fn prepare(&self) -> Result<()> {
-        for prepare in &self.prepare {
-            let version = self.bound[prepare.source].var().version();
-            if prepare.done_version.load(Ordering::Relaxed) != version {
-                prepare.step.run(&self.team, RandomCalls { seed: 0, first: 0 })?;
-                // Runs of a machine never overlap, so a plain store is enough.
-                prepare.done_version.store(version, Ordering::Relaxed);
-            }
+        for (index, prepare) in self.prepare.iter().enumerate() {
+            let run = || prepare.step.run(&self.team, RandomCalls { seed: 0, first: 0 });
+            self.packed.update(index, &self.bound[prepare.source], run)?;
         }
         Ok(())
     }
@@ -282,6 +306,8 @@ impl Machine {
     /// # Errors
     /// What the kernel reports, with the step's name.
     pub fn run(&self, steps: Range<usize>, random: RandomCalls) -> Result<()> {
-        self.steps[steps].iter().try_for_each(|step| step.run(&self.team, random))
+        self.steps[steps.start - self.first..steps.end - self.first]
+            .iter()
+            .try_for_each(|step| step.run(&self.team, random))
     }
 }

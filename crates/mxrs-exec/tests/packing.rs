@@ -1,9 +1,9 @@
 //! Constants in a backend's own form: packed once, again only when they change; reorders are shared.
 
 use mxrs_engine::{Engine, EngineConfig};
-use mxrs_exec::{BindOptions, Executor};
-use mxrs_graph::{NameManager, Symbol, SymbolCall};
-use mxrs_ndarray::ArrayContext;
+use mxrs_exec::{BindOptions, CachedOp, CachedOpFlags, Executor, Imperative};
+use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::{
     Backend, InputNames, Kernel, KernelArgs, OpCall, OpDef, PlannedKernel, ReferenceBackend, Support, TensorDesc,
 };
@@ -77,18 +77,26 @@ impl Backend for Backwards {
     }
 }
 
-fn bound() -> (Executor, Arc<AtomicUsize>) {
+fn graph() -> Graph {
     let op = Arc::new(OpDef { inputs: InputNames::Fixed(&["data", "weight"]), ..OpDef::new("weighted") });
     let (x, w) = (Symbol::variable("x"), Symbol::variable("w"));
     let mut names = NameManager::new();
     let once = SymbolCall::new(&op).input(&x).input(&w).build(&mut names).unwrap();
-    let twice = SymbolCall::new(&op).input(&once).input(&w).build(&mut names).unwrap();
+    SymbolCall::new(&op).input(&once).input(&w).build(&mut names).unwrap().graph().unwrap()
+}
+
+fn context_and_options() -> (ArrayContext, BindOptions, Arc<AtomicUsize>) {
     let engine = Engine::new(EngineConfig::default()).unwrap();
     let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap());
     let packs = Arc::new(AtomicUsize::new(0));
     let backend = Backwards { packs: packs.clone() };
     let options = BindOptions::new(vec![Arc::new(backend), Arc::new(ReferenceBackend)]);
-    let executor = Executor::simple_bind(&twice.graph().unwrap(), &context, &[("x", [4].into())], &options).unwrap();
+    (context, options, packs)
+}
+
+fn bound() -> (Executor, Arc<AtomicUsize>) {
+    let (context, options, packs) = context_and_options();
+    let executor = Executor::simple_bind(&graph(), &context, &[("x", [4].into())], &options).unwrap();
     executor.argument("w").unwrap().copy_from(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
     (executor, packs)
 }
@@ -120,4 +128,29 @@ fn a_kernels_error_names_its_node_and_leaves_the_executor_usable() {
     executor.argument("x").unwrap().copy_from(&[1.0f32; 4]).unwrap();
     executor.forward().unwrap();
     assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [1.0, 4.0, 9.0, 16.0]);
+}
+
+#[test]
+fn a_cached_graph_packs_its_parameters_once_until_they_change() {
+    let (context, options, packs) = context_and_options();
+    let nd = Imperative::new(&context, &options).unwrap();
+    let flags = CachedOpFlags { static_alloc: true, param_indices: vec![1], ..CachedOpFlags::default() };
+    let op = CachedOp::new(&nd, &graph(), flags).unwrap();
+    assert_eq!(op.input_names(), ["x", "w"]);
+    let floats = |values: [f32; 4]| NdArray::from_slice(&context, [4], &values).unwrap();
+    let w = floats([1.0, 2.0, 3.0, 4.0]);
+    let run = |w: &NdArray, x: f32| op.call(&[&floats([x; 4]), w]).unwrap()[0].to_vec::<f32>().unwrap();
+    for x in [1.0, 2.0, 1.0] {
+        assert_eq!(run(&w, x), [x, 4.0 * x, 9.0 * x, 16.0 * x]);
+    }
+    assert_eq!(packs.load(Ordering::Relaxed), 1);
+    w.copy_from(&[2.0f32; 4]).unwrap();
+    assert_eq!(run(&w, 1.0), [4.0; 4]);
+    assert_eq!(packs.load(Ordering::Relaxed), 2);
+    // Another array, whose version is that of the first.
+    let other = floats([0.0; 4]);
+    other.copy_from(&[3.0f32; 4]).unwrap();
+    assert_eq!(run(&other, 1.0), [9.0; 4]);
+    assert_eq!(run(&w, 1.0), [4.0; 4]);
+    assert_eq!(packs.load(Ordering::Relaxed), 4);
 }

@@ -1,10 +1,13 @@
 //! The array handle.
 
-use crate::{ArrayContext, Element};
+use crate::recorded::Slot;
+use crate::writes::Writes;
+use crate::{ArrayContext, Element, Recorded, ViewOf};
 use mxrs_engine::{Engine, Var};
 use mxrs_storage::{Block, Storage, Tag};
 use mxrs_types::{DType, Device, Error, Result, Shape};
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 
 /// A block and the variable that orders its users. Dropping the last handle deletes the variable, which frees the
@@ -13,6 +16,7 @@ struct Chunk {
     block: Option<Block>,
     var: Var,
     engine: Engine,
+    writes: Writes,
 }
 
 impl Drop for Chunk {
@@ -24,14 +28,18 @@ impl Drop for Chunk {
     }
 }
 
-/// A dense array handle: cheap to clone, `Send` and `Sync`; clones and views share storage.
+/// A dense array handle: cheap to clone, `Send` and `Sync`; clones and views share storage. Clones are the same array also to whoever
+/// [records](Recorded) what is done with it; views are arrays of their own.
 #[derive(Clone)]
-pub struct NdArray {
+pub struct NdArray(Arc<Handle>);
+
+struct Handle {
     chunk: Arc<Chunk>,
     shape: Shape,
     dtype: DType,
     device: Device,
     offset_bytes: usize,
+    slot: Slot,
 }
 
 impl NdArray {
@@ -50,8 +58,9 @@ impl NdArray {
         let size_bytes = shape.checked_size_bytes(dtype)?;
         let block = Self::allocate(context.storage(), device, size_bytes, name.into())?;
         let engine = context.engine().clone();
-        let chunk = Chunk { block: Some(block), var: engine.new_var(), engine };
-        Ok(Self { chunk: Arc::new(chunk), shape, dtype, device, offset_bytes: 0 })
+        let chunk = Chunk { block: Some(block), var: engine.new_var(), engine, writes: Writes::default() };
+        let slot = Slot::default();
+        Ok(Self(Arc::new(Handle { chunk: Arc::new(chunk), shape, dtype, device, offset_bytes: 0, slot })))
     }
 
     fn allocate(storage: &Storage, device: Device, size_bytes: usize, name: String) -> Result<Block> {
@@ -93,57 +102,57 @@ impl NdArray {
         if len_bytes == self.size_bytes() {
             return Ok(());
         }
-        let expected = format!("{} bytes for {} {}", self.size_bytes(), self.dtype, self.shape);
+        let expected = format!("{} bytes for {} {}", self.size_bytes(), self.0.dtype, self.0.shape);
         Err(Error::invalid("array content", format!("{len_bytes} bytes"), expected))
     }
 
     fn check_dtype<T: Element>(&self) -> Result<()> {
-        if T::DTYPE == self.dtype {
+        if T::DTYPE == self.0.dtype {
             return Ok(());
         }
-        Err(Error::invalid("element type", T::DTYPE, format!("{} of the array", self.dtype)))
+        Err(Error::invalid("element type", T::DTYPE, format!("{} of the array", self.0.dtype)))
     }
 
     /// Sizes of the axes.
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        &self.0.shape
     }
 
     /// Element type.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.0.dtype
     }
 
     /// Where the memory is.
     pub fn device(&self) -> Device {
-        self.device
+        self.0.device
     }
 
     /// Bytes of this view.
     pub fn size_bytes(&self) -> usize {
-        self.shape.n_elements() * self.dtype.size_of()
+        self.0.shape.n_elements() * self.0.dtype.size_of()
     }
 
     /// The variable that orders readers and writers of the storage; views share it.
     pub fn var(&self) -> &Var {
-        &self.chunk.var
+        &self.0.chunk.var
     }
 
     /// The engine this array was made with.
     pub fn engine(&self) -> &Engine {
-        &self.chunk.engine
+        &self.0.chunk.engine
     }
 
     /// Whether two handles share storage.
     pub fn shares_storage(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.chunk, &other.chunk)
+        Arc::ptr_eq(&self.0.chunk, &other.0.chunk)
     }
 
     /// Start of this view's memory. Reading or writing it is only sound inside an engine task that reads or writes
     /// [`Self::var`], on a host device.
     pub fn as_ptr(&self) -> *mut u8 {
-        let base = self.chunk.block.as_ref().map_or(std::ptr::null_mut(), Block::as_ptr);
-        base.wrapping_add(self.offset_bytes)
+        let base = self.0.chunk.block.as_ref().map_or(std::ptr::null_mut(), Block::as_ptr);
+        base.wrapping_add(self.0.offset_bytes)
     }
 
     /// # Safety
@@ -174,11 +183,11 @@ impl NdArray {
     /// The deferred error of whoever should have written the array; `NotBuilt` for device memory.
     pub fn read_bytes<R: Send + 'static>(&self, f: impl FnOnce(&[u8]) -> R + Send + 'static) -> Result<R> {
         self.check_host()?;
-        self.chunk.engine.wait_to_read(&self.chunk.var)?;
+        self.0.chunk.engine.wait_to_read(&self.0.chunk.var)?;
         // Waiting alone would leave a window in which another thread's writer starts; the read is a task of its own.
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         let view = self.clone();
-        self.chunk.engine.task("read_bytes").read(&self.chunk.var).device(Device::cpu(0)).push(move |_| {
+        self.0.chunk.engine.task("read_bytes").read(&self.0.chunk.var).device(Device::cpu(0)).push(move |_| {
             // SAFETY: this task holds the variable for reading, so no writer runs.
             let result = f(unsafe { view.bytes() });
             // The receiver waits below; a closed channel only means that it gave up.
@@ -187,7 +196,7 @@ impl NdArray {
         })?;
         receiver.recv().or_else(|_| {
             // The task was skipped because a failure arrived between the wait and the push.
-            self.chunk.engine.wait_to_read(&self.chunk.var)?;
+            self.0.chunk.engine.wait_to_read(&self.0.chunk.var)?;
             Err(Error::invalid("read", "a skipped task", "an array whose producer succeeded"))
         })
     }
@@ -204,7 +213,8 @@ impl NdArray {
     /// Overwrites the elements, after every pending use; returns once they are stored.
     ///
     /// # Errors
-    /// A wrong length or element type, a deferred error, or device memory.
+    /// A wrong length or element type, a deferred error, device memory, or the refusal of a [recorder](Recorded).
+    #[track_caller]
     pub fn copy_from<T: Element>(&self, elements: &[T]) -> Result<()> {
         self.check_dtype::<T>()?;
         self.copy_from_bytes(bytemuck::cast_slice(elements))
@@ -214,32 +224,36 @@ impl NdArray {
     ///
     /// # Errors
     /// As [`Self::copy_from`].
+    #[track_caller]
     pub fn copy_from_bytes(&self, bytes: &[u8]) -> Result<()> {
         self.check_len(bytes.len())?;
         self.check_host()?;
+        self.note_write()?;
         let owned: Box<[u8]> = bytes.into();
         let view = self.clone();
-        self.chunk.engine.task("copy_from").write(&self.chunk.var).device(Device::cpu(0)).push(move |_| {
+        self.0.chunk.engine.task("copy_from").write(&self.0.chunk.var).device(Device::cpu(0)).push(move |_| {
             // SAFETY: this task holds the variable for writing, so nobody else uses the memory.
             unsafe { view.bytes_mut() }.copy_from_slice(&owned);
             Ok(())
         })?;
-        self.chunk.engine.wait_to_read(&self.chunk.var)
+        self.0.chunk.engine.wait_to_read(&self.0.chunk.var)
     }
 
     /// Overwrites the elements with those of another array, once both are free; returns at once.
     ///
     /// # Errors
-    /// Another shape or dtype, or device memory.
+    /// Another shape or dtype, device memory, or the refusal of a recorder.
+    #[track_caller]
     pub fn copy_from_array(&self, from: &Self) -> Result<()> {
-        if self.shape != from.shape || self.dtype != from.dtype {
-            let expected = format!("{} {}", self.dtype, self.shape);
-            return Err(Error::invalid("array to copy", format!("{} {}", from.dtype, from.shape), expected));
+        if self.0.shape != from.0.shape || self.0.dtype != from.0.dtype {
+            let expected = format!("{} {}", self.0.dtype, self.0.shape);
+            return Err(Error::invalid("array to copy", format!("{} {}", from.0.dtype, from.0.shape), expected));
         }
         self.check_host()?;
         from.check_host()?;
+        self.note_write()?;
         let (to, from) = (self.clone(), from.clone());
-        let task = self.chunk.engine.task("copy").write(&self.chunk.var).device(Device::cpu(0));
+        let task = self.0.chunk.engine.task("copy").write(&self.0.chunk.var).device(Device::cpu(0));
         if to.shares_storage(&from) {
             let n_bytes = to.size_bytes();
             return task.push(move |_| {
@@ -261,61 +275,122 @@ impl NdArray {
     /// # Errors
     /// The deferred error of a failed writer.
     pub fn wait_to_read(&self) -> Result<()> {
-        self.chunk.engine.wait_to_read(&self.chunk.var)
+        self.0.chunk.engine.wait_to_read(&self.0.chunk.var)
     }
 
     fn check_host(&self) -> Result<()> {
-        if self.device.is_host() {
+        if self.0.device.is_host() {
             return Ok(());
         }
-        Err(Error::not_built(format!("host access to {}", self.device), "copy the array to cpu(0) first"))
+        Err(Error::not_built(format!("host access to {}", self.0.device), "copy the array to cpu(0) first"))
     }
 
     /// Rows `begin..end` of axis 0, sharing storage.
     ///
     /// # Errors
     /// A scalar, or a range outside the axis.
+    #[track_caller]
     pub fn slice(&self, begin: usize, end: usize) -> Result<Self> {
-        let Some(&n_rows) = self.shape.first() else {
-            return Err(Error::shape("slice", "data", "at least one axis", &self.shape));
+        let Some(&n_rows) = self.0.shape.first() else {
+            return Err(Error::shape("slice", "data", "at least one axis", &self.0.shape));
         };
         if begin > end || end > n_rows {
             return Err(Error::invalid("slice", format!("{begin}..{end}"), format!("a range within 0..{n_rows}")));
         }
-        let mut shape = self.shape.clone();
+        let mut shape = self.0.shape.clone();
         shape.dims_mut()[0] = end - begin;
-        let row_bytes = self.shape[1..].iter().product::<usize>() * self.dtype.size_of();
-        Ok(Self { shape, offset_bytes: self.offset_bytes + begin * row_bytes, ..self.clone() })
+        let row_bytes = self.0.shape[1..].iter().product::<usize>() * self.0.dtype.size_of();
+        self.view(shape, self.0.offset_bytes + begin * row_bytes, ViewOf::Rows { begin, end })
+    }
+
+    #[track_caller]
+    fn view(&self, shape: Shape, offset_bytes: usize, how: ViewOf) -> Result<Self> {
+        let view = self.handle(shape, offset_bytes);
+        if let Some(recorded) = self.recorded() {
+            recorded.on_view(&view, how, Location::caller())?;
+        }
+        Ok(view)
+    }
+
+    fn handle(&self, shape: Shape, offset_bytes: usize) -> Self {
+        let (chunk, dtype, device) = (self.0.chunk.clone(), self.0.dtype, self.0.device);
+        Self(Arc::new(Handle { chunk, shape, dtype, device, offset_bytes, slot: Slot::default() }))
+    }
+
+    /// The same memory and shape, as an array that nobody records.
+    pub fn detach(&self) -> Self {
+        self.handle(self.0.shape.clone(), self.0.offset_bytes)
+    }
+
+    /// What a recorder keeps with this array.
+    pub fn recorded(&self) -> Option<Arc<dyn Recorded>> {
+        self.0.slot.get()
+    }
+
+    /// Replaces what a recorder keeps with this array and all clones of it.
+    pub fn set_recorded(&self, recorded: Option<Arc<dyn Recorded>>) {
+        self.0.slot.set(recorded);
+    }
+
+    /// Counts a write that is about to be pushed, with the place in the program that asked for it. Whoever pushes tasks
+    /// that write [`Self::var`] calls this, so that recorders notice that a value they rely on is gone.
+    ///
+    /// # Errors
+    /// The recorder's refusal.
+    #[track_caller]
+    pub fn note_write(&self) -> Result<()> {
+        let site = Location::caller();
+        if let Some(recorded) = self.recorded() {
+            recorded.before_write(site)?;
+        }
+        self.count_write(site);
+        Ok(())
+    }
+
+    /// As [`Self::note_write`], for a write that no recorder may refuse (an operator that rewrites its input).
+    pub fn count_write(&self, site: &'static Location<'static>) {
+        self.0.chunk.writes.note(site);
+    }
+
+    /// Number of writes [noted](Self::note_write) so far, to any array of this storage.
+    pub fn n_writes(&self) -> u64 {
+        self.0.chunk.writes.count()
+    }
+
+    /// Where the last of them was asked for.
+    pub fn last_write(&self) -> Option<&'static Location<'static>> {
+        self.0.chunk.writes.last()
     }
 
     /// Row `index` of axis 0 without that axis, sharing storage.
     ///
     /// # Errors
     /// As [`Self::slice`].
+    #[track_caller]
     pub fn at(&self, index: usize) -> Result<Self> {
         let end = index.checked_add(1).ok_or_else(|| Error::invalid("at", index, "a row number"))?;
         let row = self.slice(index, end)?;
-        let shape = Shape::from(&row.shape[1..]);
-        Ok(Self { shape, ..row })
+        row.reshape(&row.shape()[1..])
     }
 
     /// The same elements in another shape, sharing storage.
     ///
     /// # Errors
     /// A shape with another number of elements.
+    #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Self> {
         let shape = shape.into();
-        if shape.checked_size_bytes(self.dtype)? != self.size_bytes() {
-            let expected = format!("{} elements as in {}", self.shape.n_elements(), self.shape);
+        if shape.checked_size_bytes(self.0.dtype)? != self.size_bytes() {
+            let expected = format!("{} elements as in {}", self.0.shape.n_elements(), self.0.shape);
             return Err(Error::shape("reshape", "shape", expected, shape));
         }
-        Ok(Self { shape, ..self.clone() })
+        self.view(shape, self.0.offset_bytes, ViewOf::Reshape)
     }
 }
 
 impl fmt::Debug for NdArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<NdArray {} {} @{}>", self.dtype, self.shape, self.device)
+        write!(f, "<NdArray {} {} @{}>", self.0.dtype, self.0.shape, self.0.device)
     }
 }
 

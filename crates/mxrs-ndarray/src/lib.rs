@@ -22,14 +22,18 @@
 //! Read next: `mxrs-exec`, which runs graphs over these arrays.
 #![allow(unsafe_code)]
 // Storage hands out raw blocks. `array.rs` turns them into slices only inside an engine task that holds the variable,
-// or after waiting while holding the only path that could push another writer.
+// or after waiting while holding the only path that could push another writer. `writes.rs` keeps a `&'static Location` in
+// an atomic pointer.
 
 mod array;
 mod context;
 mod element;
 mod random;
+mod recorded;
+mod writes;
 
 pub use array::NdArray;
 pub use context::ArrayContext;
 pub use element::Element;
 pub use random::{RandomCalls, RandomSource};
+pub use recorded::{Recorded, ViewOf};

@@ -3,6 +3,7 @@
 use super::*;
 use mxrs_engine::EngineConfig;
 use mxrs_storage::StorageConfig;
+use mxrs_sync::Mutex;
 
 fn context() -> ArrayContext {
     ArrayContext::new(Engine::new(EngineConfig::default()).unwrap(), Storage::new(StorageConfig::default()).unwrap())
@@ -78,4 +79,55 @@ fn too_large_is_an_error() {
     let c = context();
     assert!(NdArray::zeros(&c, [usize::MAX, 2], DType::F32).is_err());
     assert!(NdArray::from_slice(&c, [3], &[1f32]).is_err());
+}
+
+/// Notes what it is told; refuses writes.
+struct Recorder(Mutex<Vec<ViewOf>>);
+
+impl Recorded for Recorder {
+    fn on_view(&self, _: &NdArray, how: ViewOf, site: &'static Location<'static>) -> Result<()> {
+        assert_eq!(site.file(), file!());
+        self.0.lock().push(how);
+        Ok(())
+    }
+
+    fn before_write(&self, site: &'static Location<'static>) -> Result<()> {
+        Err(Error::invalid("write", site, "none"))
+    }
+}
+
+#[test]
+fn a_recorder_goes_with_clones_and_hears_of_views_and_writes() {
+    let c = context();
+    let a = NdArray::zeros(&c, [4, 2], DType::F32).unwrap();
+    let clone = a.clone();
+    let recorder = Arc::new(Recorder(Mutex::new(Vec::new())));
+    a.set_recorded(Some(recorder.clone()));
+    assert!(clone.recorded().is_some(), "a clone made before");
+    let view = clone.slice(1, 3).unwrap();
+    assert!(view.recorded().is_none() && a.detach().recorded().is_none());
+    view.reshape([4]).unwrap();
+    a.reshape([8]).unwrap();
+    assert_eq!(*recorder.0.lock(), [ViewOf::Rows { begin: 1, end: 3 }, ViewOf::Reshape]);
+    let error = clone.copy_from(&[1f32; 8]).unwrap_err().to_string();
+    assert!(error.contains(file!()), "{error}");
+    assert_eq!(a.to_vec::<f32>().unwrap(), [0.0; 8], "the write did not happen");
+    a.set_recorded(None);
+    clone.copy_from(&[1f32; 8]).unwrap();
+}
+
+#[test]
+fn writes_are_counted_per_storage_with_the_place_of_the_last() {
+    let c = context();
+    let a = NdArray::zeros(&c, [2], DType::F32).unwrap();
+    assert_eq!((a.n_writes(), a.last_write()), (0, None));
+    let line = line!() + 1;
+    a.reshape([1, 2]).unwrap().copy_from(&[1f32, 2.0]).unwrap();
+    let last = a.last_write().unwrap();
+    assert_eq!((a.n_writes(), last.line(), last.file()), (1, line, file!()));
+    a.copy_from_array(&a.detach()).unwrap();
+    a.note_write().unwrap();
+    assert_eq!((a.n_writes(), a.last_write().unwrap().line()), (3, line + 4));
+    assert!(a.copy_from(&[1f32]).is_err());
+    assert_eq!(a.n_writes(), 3, "a refused write is none");
 }

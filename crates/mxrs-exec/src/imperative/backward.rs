@@ -1,0 +1,111 @@
+//! Gradients asked for: into the marked arrays, or of given variables as new arrays.
+
+use super::tape::{Entry, entry_of};
+use super::walk::{Head, Walk};
+use super::{Imperative, flags};
+use mxrs_ndarray::NdArray;
+use mxrs_op::Attrs;
+use mxrs_types::{Error, Result, ResultExt};
+
+/// How gradients are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackwardOptions {
+    /// Keep the tape, so that gradients along it can be asked for again.
+    pub retain_graph: bool,
+    /// Record the computation of the gradients, so that they can be differentiated. Keeps the tape too.
+    pub create_graph: bool,
+    /// Run as in training.
+    pub train_mode: bool,
+}
+
+impl Default for BackwardOptions {
+    fn default() -> Self {
+        Self { retain_graph: false, create_graph: false, train_mode: true }
+    }
+}
+
+impl Imperative {
+    /// Computes the gradients of the heads with respect to every marked array they depend on, and puts each where its mark
+    /// says. `head_grads` are the gradients of the heads, in order, ones where `None`; empty stands for ones everywhere.
+    ///
+    /// # Errors
+    /// A head no recorded call made; no marked array behind the heads; a tape whose gradients have been taken; a value
+    /// that was overwritten since; an operator without gradient; and what operators report.
+    pub fn backward(
+        &self,
+        heads: &[&NdArray],
+        head_grads: &[Option<&NdArray>],
+        options: BackwardOptions,
+    ) -> Result<()> {
+        let _scope = flags::set(options.create_graph, options.train_mode);
+        let heads = self.heads(heads, head_grads)?;
+        let _bulk = self.context().engine().bulk(self.options().bulk_train_backward);
+        self.walk(options).to_marks(&heads).context(|| "computing gradients")
+    }
+
+    /// The gradients of the heads with respect to `variables`, as new arrays; zeros for those no head depends on. Marks
+    /// receive nothing.
+    ///
+    /// # Errors
+    /// A variable that is not tracked; and as [`Self::backward`].
+    pub fn grad(
+        &self,
+        heads: &[&NdArray],
+        variables: &[&NdArray],
+        head_grads: &[Option<&NdArray>],
+        options: BackwardOptions,
+    ) -> Result<Vec<NdArray>> {
+        let _scope = flags::set(options.create_graph, options.train_mode);
+        let mut targets = Vec::with_capacity(variables.len());
+        for (i, variable) in variables.iter().enumerate() {
+            targets.push(entry_of(variable).ok_or_else(|| {
+                let expected = "a marked array (attach_grad), or one made by a recorded call";
+                Error::invalid(format!("variable {i} of grad"), "an array that is not tracked", expected)
+            })?);
+        }
+        let heads = self.heads(heads, head_grads)?;
+        let _bulk = self.context().engine().bulk(self.options().bulk_train_backward);
+        let grads = self.walk(options).of(&heads, &targets).context(|| "computing gradients")?;
+        let made = grads.into_iter().zip(&targets).map(|(grad, target)| match grad {
+            Some(grad) => Ok(grad),
+            None => NdArray::zeros(self.context(), target.desc().shape.clone(), target.desc().dtype),
+        });
+        made.collect()
+    }
+
+    fn walk(&self, options: BackwardOptions) -> Walk<'_> {
+        let retain = options.retain_graph || options.create_graph;
+        Walk { imperative: self, retain, create: options.create_graph, stops_at_targets: false }
+    }
+
+    fn heads(&self, heads: &[&NdArray], head_grads: &[Option<&NdArray>]) -> Result<Vec<Head>> {
+        if !head_grads.is_empty() && head_grads.len() != heads.len() {
+            let expected = format!("{}, one per head, or none", heads.len());
+            return Err(Error::invalid("number of head gradients", head_grads.len(), expected));
+        }
+        let mut found = Vec::with_capacity(heads.len());
+        for (i, head) in heads.iter().enumerate() {
+            let entry: Entry = entry_of(head).ok_or_else(|| {
+                Error::invalid(
+                    format!("head {i} of backward"),
+                    "an array that no recorded call made",
+                    "one computed within autograd::record from marked arrays, and not detached since",
+                )
+            })?;
+            let grad = match head_grads.get(i).copied().flatten() {
+                None => {
+                    let _off = flags::set(false, flags::is_training());
+                    self.invoke("ones_like", &Attrs::new(), &[head])?.swap_remove(0)
+                }
+                Some(grad) if grad.shape() == head.shape() && grad.dtype() == head.dtype() => grad.clone(),
+                Some(grad) => {
+                    let got = format!("{} {}", grad.dtype(), grad.shape());
+                    let expected = format!("{} {}, as the head", head.dtype(), head.shape());
+                    return Err(Error::invalid(format!("gradient of head {i}"), got, expected));
+                }
+            };
+            found.push(Head { entry, grad });
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,256 @@
+//! A graph as a function of arrays: MXNet's CachedOp.
+//!
+//! A call looks its signature up (shapes, types, mode, which inputs gradients are wanted of) among the plans kept, makes
+//! output arrays, and pushes the plan's steps. Recorded calls are one node of the tape: forward and gradient are one
+//! program whose intermediate values stay in a *state*, one per outstanding recorded call.
+
+mod plan;
+mod replay;
+mod run;
+
+pub use run::CachedRun;
+
+use super::flags;
+use super::invoke::{Imperative, is_aligned};
+use super::lru::Lru;
+use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
+use crate::machine::Machine;
+use mxrs_graph::Graph;
+use mxrs_ndarray::{NdArray, RandomCalls};
+use mxrs_sync::atomic::{AtomicU64, Ordering};
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::{Device, Error, Result, ResultExt};
+use plan::{Plan, Signature, State, push};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Switches of a [`CachedOp`]; the defaults are MXNet's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedOpFlags {
+    /// Memory of intermediate values is kept from call to call; otherwise it is drawn for each call.
+    pub static_alloc: bool,
+    /// Shapes never change. Plans are kept by signature in any case: this only checks that `static_alloc` is set too.
+    pub static_shape: bool,
+    /// Without `static_alloc`, graphs of at most so many operators are called operator by operator.
+    pub inline_limit: usize,
+    /// Most operators in one push of the forward half.
+    pub forward_bulk_size: usize,
+    /// The same for the gradient.
+    pub backward_bulk_size: usize,
+    /// Plans kept (`MXRS_PLAN_CACHE`).
+    pub plan_cache: usize,
+    /// Inputs that rarely change. With `static_alloc`, calls that are not recorded keep them in the layouts that kernels
+    /// want, until their content or the array given changes.
+    pub param_indices: Vec<usize>,
+}
+
+impl Default for CachedOpFlags {
+    fn default() -> Self {
+        Self {
+            static_alloc: false,
+            static_shape: false,
+            inline_limit: 2,
+            forward_bulk_size: 15,
+            backward_bulk_size: 15,
+            plan_cache: 32,
+            param_indices: Vec::new(),
+        }
+    }
+}
+
+/// What a [`CachedOp`] has done so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct CachedOpStats {
+    /// Times shapes were inferred, kernels chosen and memory planned.
+    pub plans_made: u64,
+    /// States made: memory for the intermediate values of one call at a time.
+    pub states_made: u64,
+}
+
+/// A graph that is called like an operator. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct CachedOp(Arc<Inner>);
+
+struct Inner {
+    imperative: Imperative,
+    graph: Arc<Graph>,
+    flags: CachedOpFlags,
+    n_ops: usize,
+    plans: RankedMutex<Lru<Signature, Plan>>,
+    plans_made: AtomicU64,
+    states_made: AtomicU64,
+}
+
+impl CachedOp {
+    /// A function that runs `graph`.
+    ///
+    /// # Errors
+    /// `static_shape` without `static_alloc`.
+    pub fn new(imperative: &Imperative, graph: &Graph, flags: CachedOpFlags) -> Result<Self> {
+        if flags.static_shape && !flags.static_alloc {
+            return Err(Error::invalid("static_shape", "true without static_alloc", "both, or static_alloc alone"));
+        }
+        let n_ops = graph.nodes().iter().filter(|node| !node.is_variable()).count();
+        Ok(Self(Arc::new(Inner {
+            imperative: imperative.clone(),
+            graph: Arc::new(graph.clone()),
+            n_ops,
+            plans: RankedMutex::new(Rank::Leaf, Lru::new(flags.plan_cache)),
+            flags,
+            plans_made: AtomicU64::new(0),
+            states_made: AtomicU64::new(0),
+        })))
+    }
+
+    /// Names of the inputs in the order a call takes them: all variables of the graph, auxiliary states among them.
+    pub fn input_names(&self) -> Vec<&str> {
+        let graph = &self.0.graph;
+        graph.variables().iter().map(|id| graph.node(*id).name.as_str()).collect()
+    }
+
+    /// What was made so far.
+    pub fn stats(&self) -> CachedOpStats {
+        CachedOpStats {
+            plans_made: self.0.plans_made.load(Ordering::Relaxed),
+            states_made: self.0.states_made.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Runs the graph on these inputs, one per variable; returns its outputs, which are new arrays. Auxiliary states are
+    /// rewritten in training. Recorded where an input is tracked.
+    ///
+    /// # Errors
+    /// Another number of inputs, inputs on different devices, shapes and types that do not fit, an operator no backend
+    /// runs, out of memory; while recording, an operator without gradient.
+    #[track_caller]
+    pub fn call(&self, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
+        let site = Location::caller();
+        self.check(inputs)?;
+        let inner = &*self.0;
+        if !inner.flags.static_alloc && inner.n_ops <= inner.flags.inline_limit {
+            let inputs: Vec<NdArray> = inputs.iter().map(|array| (*array).clone()).collect();
+            return replay::replay(&inner.imperative, &inner.graph, &inputs, None, site);
+        }
+        let entries: Vec<_> = inputs.iter().map(|a| entry_of(a).filter(|_| flags::is_recording())).collect();
+        let wants: Option<Vec<bool>> =
+            entries.iter().any(Option::is_some).then(|| entries.iter().map(Option::is_some).collect());
+        let plan = self.plan(Signature::new(inputs, flags::is_training(), wants))?;
+        let outputs = self.make_outputs(&plan)?;
+        let bound = self.bind(&plan, inputs, site)?;
+        let random = match plan.n_random() {
+            0 => RandomCalls { seed: 0, first: 0 },
+            n => inner.imperative.context().random().reserve(Device::cpu(0), n),
+        };
+        let state = self.state(&plan)?;
+        let run = self.forward(&plan, &state, &bound, &outputs, random);
+        run.context(|| "calling a cached graph")?;
+        if !plan.has_gradient() {
+            // Calls that use the state from here on are pushed after this one.
+            plan.give_back(state);
+            return Ok(outputs);
+        }
+        let links = entries.into_iter().zip(&bound).map(|(from, array)| Link {
+            from,
+            desc: Desc::of(array),
+            saved: Some(Saved::new(array)),
+        });
+        let links = links.collect();
+        let saved = outputs.iter().enumerate().map(|(i, a)| plan.reads_output(i).then(|| Saved::new(a)));
+        let saved = saved.collect();
+        let run = CachedRun::new(inner.graph.clone(), plan, state, random);
+        let history = History { how: How::Cached(Arc::new(run)), inputs: links, outputs: saved };
+        Node::record("a cached graph", site, outputs.iter().map(Desc::of).collect(), history, &outputs);
+        Ok(outputs)
+    }
+
+    fn check(&self, inputs: &[&NdArray]) -> Result<()> {
+        let names = self.input_names();
+        if inputs.len() != names.len() {
+            let expected = format!("{} ({})", names.len(), names.join(", "));
+            return Err(Error::invalid("number of inputs of a cached graph", inputs.len(), expected));
+        }
+        for (array, name) in inputs.iter().zip(&names) {
+            if array.device() != inputs[0].device() {
+                let what = format!("device of input `{name}`");
+                let expected = format!("{}, as `{}`", inputs[0].device(), names[0]);
+                return Err(Error::invalid(what, array.device(), expected));
+            }
+            if !array.device().is_host() {
+                return Err(Error::not_built(format!("a cached graph on {}", array.device()), "use cpu(0)"));
+            }
+        }
+        Ok(())
+    }
+
+    fn plan(&self, signature: Signature) -> Result<Arc<Plan>> {
+        let inner = &*self.0;
+        let hash = signature.hash();
+        if let Some(plan) = inner.plans.lock().get(hash, |key| *key == signature) {
+            return Ok(plan);
+        }
+        let plan = Plan::new(&inner.graph, &signature, &inner.flags, inner.imperative.options());
+        let plan = Arc::new(plan.context(|| "planning a cached graph")?);
+        inner.plans_made.fetch_add(1, Ordering::Relaxed);
+        let evicted = inner.plans.lock().insert(hash, signature, plan.clone());
+        drop(evicted);
+        Ok(plan)
+    }
+
+    fn state(&self, plan: &Plan) -> Result<State> {
+        if self.0.flags.static_alloc
+            && let Some(state) = plan.take()
+        {
+            return Ok(state);
+        }
+        self.0.states_made.fetch_add(1, Ordering::Relaxed);
+        State::new(plan, self.0.imperative.context(), self.0.flags.static_alloc)
+    }
+
+    fn make_outputs(&self, plan: &Plan) -> Result<Vec<NdArray>> {
+        let context = self.0.imperative.context();
+        let make = |(shape, dtype): &(mxrs_types::Shape, mxrs_types::DType)| {
+            NdArray::empty(context, shape.clone(), *dtype, Device::cpu(0), "output of a cached graph")
+        };
+        plan.outputs.iter().map(make).collect()
+    }
+
+    /// The arrays the program reads: the inputs, or aligned copies.
+    fn bind(&self, plan: &Plan, inputs: &[&NdArray], site: &'static Location<'static>) -> Result<Vec<NdArray>> {
+        let names = self.input_names();
+        let mut bound = Vec::with_capacity(inputs.len());
+        for (i, array) in inputs.iter().enumerate() {
+            if plan.rewrites.contains(&i) {
+                array.count_write(site);
+                if !is_aligned(array) {
+                    let what = format!("input `{}`, which the graph rewrites", names[i]);
+                    return Err(Error::invalid(what, "a view that starts off a vector", "an array of its own"));
+                }
+            }
+            bound.push(if is_aligned(array) { array.detach() } else { self.0.imperative.copy(array)? });
+        }
+        self.0.imperative.separate(&mut bound, &plan.rewrites)?;
+        Ok(bound)
+    }
+
+    fn forward(
+        &self,
+        plan: &Plan,
+        state: &State,
+        inputs: &[NdArray],
+        outputs: &[NdArray],
+        random: RandomCalls,
+    ) -> Result<()> {
+        let nd = &self.0.imperative;
+        // Gradients and their heads have no arrays yet; the forward steps use none.
+        let pad = |arrays: &[NdArray], n: usize| -> Vec<NdArray> {
+            let missing = n.saturating_sub(arrays.len());
+            arrays.iter().cloned().chain(std::iter::repeat_n(nd.void().clone(), missing)).collect()
+        };
+        let bound = pad(inputs, plan.n_bound());
+        let outputs = pad(outputs, plan.n_outputs());
+        let steps = 0..plan.planned.program.n_forward;
+        let team = nd.options().team.clone();
+        let machine = Machine::over(&plan.planned, state.memory(), bound.clone(), outputs.clone(), steps, team);
+        push(nd.context().engine(), &plan.forward, Arc::new(machine), state, &bound, &outputs, random)
+    }
+}

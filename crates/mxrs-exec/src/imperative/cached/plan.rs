@@ -1,0 +1,273 @@
+//! A graph planned for one signature, and the memory its intermediate values live in.
+
+use super::CachedOpFlags;
+use crate::bind::{Given, known};
+use crate::gradients::{GradReq, GradRequests};
+use crate::joined::{Joined, Wanted};
+use crate::lower::{Bound, Source, lower};
+use crate::machine::{Machine, Planned, allocate_arena};
+use crate::options::BindOptions;
+use crate::packed::Packed;
+use crate::segment::{Segment, segments};
+use mxrs_engine::{Engine, Var};
+use mxrs_graph::Graph;
+use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
+use mxrs_storage::{Block, Tag};
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::{DType, Device, Result, Shape, WriteReq};
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// What a plan is made for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Signature {
+    inputs: Vec<(Shape, DType)>,
+    is_train: bool,
+    /// Which inputs gradients are wanted of; `None` where nothing is recorded.
+    wants: Option<Vec<bool>>,
+}
+
+impl Signature {
+    pub fn new(inputs: &[&NdArray], is_train: bool, wants: Option<Vec<bool>>) -> Self {
+        let inputs = inputs.iter().map(|a| (a.shape().clone(), a.dtype())).collect();
+        Self { inputs, is_train, wants }
+    }
+
+    pub fn hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        Hash::hash(self, &mut hasher);
+        hasher.finish()
+    }
+}
+
+/// A planned graph, forward or forward with gradient.
+pub struct Plan {
+    pub planned: Planned,
+    pub forward: Vec<Segment>,
+    pub backward: Vec<Segment>,
+    /// Shape and type of the outputs.
+    pub outputs: Vec<(Shape, DType)>,
+    /// Inputs the forward steps rewrite.
+    pub rewrites: Vec<usize>,
+    /// Inputs the gradient reads.
+    pub reads: Vec<usize>,
+    /// For each output, the gradient the program reads.
+    pub head_grads: Vec<Option<Wanted>>,
+    /// Input and description of each gradient made.
+    pub gradients: Vec<(usize, Wanted)>,
+    pub is_train: bool,
+    states: RankedMutex<Vec<State>>,
+}
+
+impl Plan {
+    /// Infers, chooses kernels and plans.
+    ///
+    /// # Errors
+    /// Shapes or types that contradict the graph, an operator that is not differentiable, or that no backend runs.
+    pub fn new(
+        graph: &Arc<Graph>,
+        signature: &Signature,
+        flags: &CachedOpFlags,
+        options: &BindOptions,
+    ) -> Result<Self> {
+        let names: Vec<&str> = graph.variables().iter().map(|id| graph.node(*id).name.as_str()).collect();
+        let given: Vec<Given<'_>> =
+            names.iter().zip(&signature.inputs).map(|(name, (shape, dtype))| (*name, shape, *dtype)).collect();
+        let known = known(graph, &[], &given, options)?;
+        // With a gradient, parameters change from call to call.
+        let is_constant =
+            |index| flags.static_alloc && signature.wants.is_none() && flags.param_indices.contains(&index);
+        let place = |(index, id): (usize, &mxrs_graph::NodeId)| (*id, Bound { index, is_constant: is_constant(index) });
+        let bound = graph.variables().iter().enumerate().map(place).collect();
+        let outputs = graph.heads().iter().map(|head| {
+            let entry = graph.entry_id(*head).index();
+            (known.shapes[entry].clone(), known.dtypes[entry])
+        });
+        let outputs: Vec<_> = outputs.collect();
+        let mut head_grads = vec![None; outputs.len()];
+        let mut gradients = Vec::new();
+        let program = match &signature.wants {
+            None => lower(
+                Source {
+                    graph,
+                    n_forward_nodes: graph.n_nodes(),
+                    shapes: &known.shapes,
+                    dtypes: &known.dtypes,
+                    bound: &bound,
+                    output_reqs: &vec![WriteReq::Write; outputs.len()],
+                    n_forward_heads: outputs.len(),
+                    is_train: signature.is_train,
+                },
+                options,
+            )?,
+            Some(wants) => {
+                let mut requests = GradRequests::all(GradReq::Null);
+                let is_argument = |i: &usize| !graph.is_aux_state(graph.variables()[*i]);
+                for i in (0..names.len()).filter(|i| wants[*i]).filter(is_argument) {
+                    requests = requests.with(names[i], GradReq::Write);
+                }
+                let options = BindOptions { gradients: Some(requests), ..options.clone() };
+                let joined = Joined::new(graph, &known, &bound, &options)?;
+                head_grads.clone_from(&joined.head_grads);
+                for wanted in &joined.gradients {
+                    if let Some(input) = names.iter().position(|name| *name == wanted.name) {
+                        gradients.push((input, wanted.clone()));
+                    }
+                }
+                joined.lower_as(&options, signature.is_train)?
+            }
+        };
+        let n_steps = program.steps.len();
+        let forward = segments(&program, 0..program.n_forward, flags.forward_bulk_size);
+        let backward = segments(&program, program.n_forward..n_steps, flags.backward_bulk_size);
+        let mut rewrites: Vec<usize> = forward.iter().flat_map(|s| s.rewrites.iter().copied()).collect();
+        rewrites.sort_unstable();
+        rewrites.dedup();
+        let reads = backward.iter().flat_map(|s| s.reads.iter().copied()).filter(|i| *i < names.len()).collect();
+        let planned = Planned::new(program, &options.plan)?;
+        Ok(Self {
+            planned,
+            forward,
+            backward,
+            outputs,
+            rewrites,
+            reads,
+            head_grads,
+            gradients,
+            is_train: signature.is_train,
+            states: RankedMutex::new(Rank::Leaf, Vec::new()),
+        })
+    }
+
+    pub fn has_gradient(&self) -> bool {
+        !self.gradients.is_empty()
+    }
+
+    pub fn n_random(&self) -> u64 {
+        u64::from(self.planned.program.n_random)
+    }
+
+    /// Bound arrays: inputs, then gradients of the outputs.
+    pub fn n_bound(&self) -> usize {
+        let n_inputs = self.planned.program.values.iter();
+        let indexes = n_inputs.filter_map(|v| match v.origin {
+            crate::program::Origin::Bound(index) => Some(index + 1),
+            _ => None,
+        });
+        indexes.max().unwrap_or(0)
+    }
+
+    /// Output arrays: outputs, then gradients.
+    pub fn n_outputs(&self) -> usize {
+        self.outputs.len() + self.gradients.len()
+    }
+
+    /// Whether the gradient reads this output.
+    pub fn reads_output(&self, output: usize) -> bool {
+        self.backward.iter().any(|s| s.reads_outputs.contains(&output))
+    }
+
+    /// A state nobody uses.
+    pub fn take(&self) -> Option<State> {
+        self.states.lock().pop()
+    }
+
+    /// Keeps a state for later calls, if its memory is to be kept.
+    pub fn give_back(&self, state: State) {
+        if state.is_static {
+            self.states.lock().push(state);
+        }
+    }
+}
+
+/// Memory for the intermediate values of one call at a time.
+pub struct State {
+    arena: Option<Arc<Block>>,
+    packed: Arc<Packed>,
+    /// Written by every task that uses the memory.
+    var: Var,
+    engine: Engine,
+    is_static: bool,
+}
+
+impl State {
+    /// Memory for a plan.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(plan: &Plan, context: &ArrayContext, is_static: bool) -> Result<Self> {
+        let engine = context.engine().clone();
+        let arena = allocate_arena(&plan.planned.plan, context)?;
+        let packed = Arc::new(Packed::new(&plan.planned.program, context)?);
+        Ok(Self { arena, packed, var: engine.new_var(), engine, is_static })
+    }
+
+    /// For [`Machine::over`].
+    pub fn memory(&self) -> (Option<Arc<Block>>, Arc<Packed>) {
+        (self.arena.clone(), self.packed.clone())
+    }
+
+    /// Another state with the same content, once what was pushed so far has run.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn duplicate(&self, context: &ArrayContext) -> Result<Self> {
+        let mut arena = None;
+        let var = self.engine.new_var();
+        if let Some(from) = self.arena.clone() {
+            let block = context.storage().allocate(Device::cpu(0), from.len(), Tag::new("executor:arena"))?;
+            let to = Arc::new(block);
+            arena = Some(to.clone());
+            let task = self.engine.task("copy of a state").device(Device::cpu(0)).read(&self.var).write(&var);
+            task.push(move |_| {
+                // SAFETY: two blocks of one size, kept alive here; this task holds the variable of the one for reading and
+                // of the other, which nobody else knows yet, for writing.
+                unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), from.len()) };
+                Ok(())
+            })?;
+        }
+        Ok(Self { arena, packed: self.packed.clone(), var, engine: self.engine.clone(), is_static: false })
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        let arena = self.arena.take();
+        self.engine.delete_var(self.var.clone(), move || drop(arena));
+    }
+}
+
+/// Pushes segments that run on a state.
+///
+/// # Errors
+/// What the engine reports; under `NaiveEngine` what a kernel reports.
+pub fn push(
+    engine: &Engine,
+    segments: &[Segment],
+    machine: Arc<Machine>,
+    state: &State,
+    bound: &[NdArray],
+    outputs: &[NdArray],
+    random: RandomCalls,
+) -> Result<()> {
+    if machine.has_prepare() {
+        let machine = machine.clone();
+        let task = engine.task("prepare").device(Device::cpu(0)).write(&state.var);
+        task.reads(bound.iter().map(NdArray::var)).push(move |_| machine.prepare())?;
+    }
+    for segment in segments {
+        let machine = machine.clone();
+        let steps = segment.steps.clone();
+        engine
+            .task(segment.name.clone())
+            .device(Device::cpu(0))
+            .write(&state.var)
+            .reads(segment.reads.iter().map(|&i| bound[i].var()))
+            .reads(segment.reads_outputs.iter().map(|&i| outputs[i].var()))
+            .writes(segment.rewrites.iter().map(|&i| bound[i].var()))
+            .writes(segment.outputs.iter().map(|&i| outputs[i].var()))
+            .push(move |_| machine.run(steps, random))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! The gradient of a recorded call of a cached graph.
+
+use super::plan::{Plan, State, push};
+use super::replay::replay;
+use crate::imperative::tape::{Desc, Entry, History, How, Link, Node, Saved, entry_of};
+use crate::imperative::walk::{Head, Walk};
+use crate::imperative::{Imperative, flags};
+use crate::machine::Machine;
+use mxrs_graph::Graph;
+use mxrs_ndarray::{NdArray, RandomCalls};
+use mxrs_sync::Mutex;
+use mxrs_types::{Error, Result};
+use std::sync::Arc;
+
+/// A call whose gradient may be asked for.
+pub struct CachedRun {
+    graph: Arc<Graph>,
+    plan: Arc<Plan>,
+    /// `None` once the gradient has been taken for the last time.
+    state: Mutex<Option<State>>,
+    random: RandomCalls,
+}
+
+impl CachedRun {
+    pub fn new(graph: Arc<Graph>, plan: Arc<Plan>, state: State, random: RandomCalls) -> Self {
+        Self { graph, plan, state: Mutex::new(Some(state)), random }
+    }
+
+    /// One gradient per input.
+    ///
+    /// # Errors
+    /// A value that was overwritten; out of memory; what the engine reports.
+    pub fn gradient(
+        &self,
+        imperative: &Imperative,
+        node: &Arc<Node>,
+        history: &History,
+        wants: &[bool],
+        out_grads: Vec<Option<NdArray>>,
+        (create, retain): (bool, bool),
+    ) -> Result<Vec<Option<NdArray>>> {
+        let inputs = self.inputs(imperative, node, history, create)?;
+        if create {
+            return self.differentiable(imperative, node, history, wants, out_grads, &inputs);
+        }
+        let outputs = self.outputs(imperative, node, history)?;
+        let state = {
+            let mut place = self.state.lock();
+            let Some(state) = place.take() else {
+                return Err(Error::invalid("gradient of a cached graph", "a call without state", "one backward"));
+            };
+            if retain {
+                // The gradient overwrites what it no longer needs: to be asked for again, it runs on a copy.
+                let copy = state.duplicate(imperative.context());
+                *place = Some(state);
+                copy?
+            } else {
+                state
+            }
+        };
+        self.push_backward(imperative, inputs, outputs, out_grads, state)
+    }
+
+    /// The outputs the gradient reads, checked; the others are nothing.
+    fn outputs(&self, imperative: &Imperative, node: &Arc<Node>, history: &History) -> Result<Vec<NdArray>> {
+        let is_checked = imperative.checks_versions();
+        let get = |(i, saved): (usize, &Option<Saved>)| match saved {
+            None => Ok(imperative.void().clone()),
+            Some(saved) => Ok(saved.get(node, is_checked, || format!("output {i}"))?.clone()),
+        };
+        history.outputs.iter().enumerate().map(get).collect()
+    }
+
+    /// The inputs of the call, those that matter checked.
+    fn inputs(&self, imperative: &Imperative, node: &Arc<Node>, history: &History, all: bool) -> Result<Vec<NdArray>> {
+        let mut inputs = Vec::with_capacity(history.inputs.len());
+        for (i, link) in history.inputs.iter().enumerate() {
+            let id = self.graph.variables()[i];
+            let matters = self.plan.reads.contains(&i) || (all && !self.graph.is_aux_state(id));
+            let is_checked = imperative.checks_versions() && matters;
+            let Some(saved) = &link.saved else {
+                return Err(Error::invalid("gradient of a cached graph", "an input that was not kept", "all inputs"));
+            };
+            let name = || format!("input `{}`", self.graph.node(id).name);
+            inputs.push(saved.get(node, is_checked, name)?.clone());
+        }
+        Ok(inputs)
+    }
+
+    fn push_backward(
+        &self,
+        imperative: &Imperative,
+        inputs: Vec<NdArray>,
+        mut outputs: Vec<NdArray>,
+        out_grads: Vec<Option<NdArray>>,
+        state: State,
+    ) -> Result<Vec<Option<NdArray>>> {
+        let (plan, context) = (&*self.plan, imperative.context());
+        let n_inputs = inputs.len();
+        let mut bound = inputs;
+        for (wanted, grad) in plan.head_grads.iter().zip(out_grads) {
+            let Some(wanted) = wanted else { continue };
+            let zeros = || NdArray::zeros(context, wanted.shape.clone(), wanted.dtype);
+            let grad = grad.map_or_else(zeros, Ok)?;
+            let is_aligned = crate::imperative::invoke::is_aligned(&grad);
+            bound.push(if is_aligned { grad } else { imperative.copy(&grad)? });
+        }
+        let mut grads = vec![None; n_inputs];
+        for (input, wanted) in &plan.gradients {
+            let (shape, device) = (wanted.shape.clone(), mxrs_types::Device::cpu(0));
+            let grad = NdArray::empty(context, shape, wanted.dtype, device, "gradient of a cached graph")?;
+            outputs.push(grad.clone());
+            grads[*input] = Some(grad);
+        }
+        let program = &plan.planned.program;
+        let steps = program.n_forward..program.steps.len();
+        let team = imperative.options().team.clone();
+        let machine = Machine::over(&plan.planned, state.memory(), bound.clone(), outputs.clone(), steps, team);
+        push(context.engine(), &plan.backward, Arc::new(machine), &state, &bound, &outputs, self.random)?;
+        plan.give_back(state);
+        Ok(grads)
+    }
+
+    /// The gradient as recorded calls: the graph is run again operator by operator, with the same random numbers and
+    /// without touching its auxiliary states, and differentiated along the tape that leaves.
+    fn differentiable(
+        &self,
+        imperative: &Imperative,
+        node: &Arc<Node>,
+        history: &History,
+        wants: &[bool],
+        out_grads: Vec<Option<NdArray>>,
+        inputs: &[NdArray],
+    ) -> Result<Vec<Option<NdArray>>> {
+        // Each input gets a place of its own on the tape: inputs may depend on one another outside of the graph, and what
+        // comes along that way is not this call's gradient.
+        let mut handles = Vec::with_capacity(inputs.len());
+        for (array, link) in inputs.iter().zip(&history.inputs) {
+            let handle = array.detach();
+            if let Some(from) = &link.from {
+                let link = Link { from: Some(from.clone()), desc: Desc::of(array), saved: None };
+                let history = History { how: How::Reshape, inputs: vec![link], outputs: vec![None] };
+                let made = std::slice::from_ref(&handle);
+                Node::record("an input of a cached graph", node.site, vec![Desc::of(array)], history, made);
+            }
+            handles.push(handle);
+        }
+        let outputs = {
+            let _scope = flags::set(true, self.plan.is_train);
+            replay(imperative, &self.graph, &handles, Some(self.random), node.site)?
+        };
+        let mut heads = Vec::new();
+        for (output, grad) in outputs.iter().zip(out_grads) {
+            if let (Some(entry), Some(grad)) = (entry_of(output), grad) {
+                heads.push(Head { entry, grad });
+            }
+        }
+        let wanted: Vec<(usize, Entry)> = (0..handles.len())
+            .filter(|i| wants[*i])
+            .filter_map(|i| entry_of(&handles[i]).map(|entry| (i, entry)))
+            .collect();
+        let targets: Vec<Entry> = wanted.iter().map(|(_, entry)| entry.clone()).collect();
+        let walk = Walk { imperative, retain: true, create: true, stops_at_targets: true };
+        let found = walk.of(&heads, &targets)?;
+        let mut grads = vec![None; handles.len()];
+        for ((i, _), grad) in wanted.into_iter().zip(found) {
+            grads[i] = grad;
+        }
+        Ok(grads)
+    }
+}
+
+impl Drop for CachedRun {
+    fn drop(&mut self) {
+        if let Some(state) = self.state.get_mut().take() {
+            self.plan.give_back(state);
+        }
+    }
+}

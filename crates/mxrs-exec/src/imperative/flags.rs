@@ -1,0 +1,118 @@
+//! Whether this thread records, and whether operators run as in training: two flags with scopes that restore them.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Flags {
+    recording: bool,
+    training: bool,
+}
+
+thread_local! {
+    static FLAGS: Cell<Flags> = const { Cell::new(Flags { recording: false, training: false }) };
+}
+
+/// Restores the thread's flags when dropped, also when a panic unwinds through it.
+#[must_use = "the scope ends when this is dropped"]
+pub struct FlagScope {
+    before: Flags,
+    /// Belongs to the thread that made it.
+    _thread: PhantomData<*const ()>,
+}
+
+impl Drop for FlagScope {
+    fn drop(&mut self) {
+        // During thread teardown there are no flags left to restore.
+        let _ = FLAGS.try_with(|flags| flags.set(self.before));
+    }
+}
+
+fn enter(change: impl FnOnce(Flags) -> Flags) -> FlagScope {
+    let before = FLAGS.get();
+    FLAGS.set(change(before));
+    FlagScope { before, _thread: PhantomData }
+}
+
+/// Records what this thread does with arrays, as in training.
+pub fn record() -> FlagScope {
+    set(true, true)
+}
+
+/// Records nothing, and runs operators as at inference.
+pub fn pause() -> FlagScope {
+    set(false, false)
+}
+
+/// Runs operators as in training; recording stays as it is.
+pub fn train_mode() -> FlagScope {
+    enter(|flags| Flags { training: true, ..flags })
+}
+
+/// Runs operators as at inference; recording stays as it is.
+pub fn predict_mode() -> FlagScope {
+    enter(|flags| Flags { training: false, ..flags })
+}
+
+/// Sets both flags.
+pub fn set(recording: bool, training: bool) -> FlagScope {
+    enter(|_| Flags { recording, training })
+}
+
+/// Whether this thread records.
+pub fn is_recording() -> bool {
+    FLAGS.get().recording
+}
+
+/// Whether operators of this thread run as in training.
+pub fn is_training() -> bool {
+    FLAGS.get().training
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> (bool, bool) {
+        (is_recording(), is_training())
+    }
+
+    /// A7.
+    #[test]
+    fn a7_scopes_nest_and_restore() {
+        assert_eq!(now(), (false, false));
+        {
+            let _record = record();
+            assert_eq!(now(), (true, true));
+            {
+                let _predict = predict_mode();
+                assert_eq!(now(), (true, false));
+                let _pause = pause();
+                let _train = train_mode();
+                assert_eq!(now(), (false, true));
+            }
+            assert_eq!(now(), (true, true));
+        }
+        assert_eq!(now(), (false, false));
+    }
+
+    /// A7.
+    #[test]
+    fn a7_a_panic_restores_the_flags() {
+        let caught = std::panic::catch_unwind(|| {
+            let _record = record();
+            let _predict = predict_mode();
+            panic!("on purpose");
+        });
+        assert!(caught.is_err());
+        assert_eq!(now(), (false, false));
+    }
+
+    /// A8.
+    #[test]
+    fn a8_flags_belong_to_the_thread() {
+        let _record = record();
+        let other = std::thread::spawn(now).join().unwrap();
+        assert_eq!((other, now()), ((false, false), (true, true)));
+    }
+}

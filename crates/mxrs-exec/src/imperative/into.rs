@@ -1,0 +1,99 @@
+//! Calls whose outputs are arrays that exist, which may be inputs too.
+
+use super::flags;
+use super::invoke::{Imperative, is_aligned, is_tracked};
+use super::prepared::Prepared;
+use super::signature::{Mode, Operand, Query};
+use mxrs_ndarray::NdArray;
+use mxrs_op::Attrs;
+use mxrs_types::{Error, Result, ResultExt};
+use std::panic::Location;
+
+impl Imperative {
+    /// As [`Self::invoke`], writing the visible outputs to these arrays, one each. An output may be an input: where one
+    /// kernel cannot do that in place, the result is copied.
+    ///
+    /// # Errors
+    /// As [`Self::invoke`]; outputs of another number, shape or type; while recording, an output that is tracked.
+    #[track_caller]
+    pub fn invoke_into(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray], outputs: &[&NdArray]) -> Result<()> {
+        let site = Location::caller();
+        let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
+        let is_recorded = flags::is_recording() && inputs.iter().any(|a| is_tracked(a));
+        let mode = Mode { is_train: flags::is_training(), with_hidden: is_recorded };
+        let query = Query { op, attrs, inputs: &operands, mode, inplace: &[] };
+        let prepared = self.prepared(&query)?;
+        check_outputs(&prepared, outputs)?;
+        for output in outputs {
+            output.note_write().context(|| format!("calling `{op}` into an array"))?;
+        }
+        let mut inplace = Vec::new();
+        let mut targets: Vec<NdArray> = Vec::with_capacity(prepared.outputs.len());
+        for (o, output) in outputs.iter().enumerate() {
+            let overlaps = inputs.iter().any(|i| i.shares_storage(output))
+                || outputs.iter().enumerate().any(|(p, other)| p != o && other.shares_storage(output));
+            if !overlaps && is_aligned(output) {
+                targets.push(output.detach());
+            } else if let Some(pair) = exact_alias(&prepared, inputs, outputs, o) {
+                inplace.push(pair);
+                targets.push(output.detach());
+            } else {
+                targets.push(self.like(output)?);
+            }
+        }
+        for (shape, dtype) in &prepared.outputs[outputs.len()..] {
+            let device = mxrs_types::Device::cpu(0);
+            targets.push(NdArray::empty(self.context(), shape.clone(), *dtype, device, prepared.call.op.name)?);
+        }
+        let chosen = if inplace.is_empty() { prepared } else { self.prepared(&Query { inplace: &inplace, ..query })? };
+        self.push(&chosen, &operands, &targets, None, site)?;
+        for (target, output) in targets.iter().zip(outputs) {
+            if !target.shares_storage(output) {
+                output.detach().copy_from_array(target)?;
+            }
+        }
+        if is_recorded {
+            let tail = targets.split_off(outputs.len());
+            let made: Vec<NdArray> = outputs.iter().map(|o| (*o).clone()).chain(tail).collect();
+            self.record(&chosen, &operands, &made, site)?;
+        }
+        Ok(())
+    }
+
+    fn like(&self, array: &NdArray) -> Result<NdArray> {
+        NdArray::empty(self.context(), array.shape().clone(), array.dtype(), array.device(), "result of a call")
+    }
+}
+
+fn check_outputs(prepared: &Prepared, outputs: &[&NdArray]) -> Result<()> {
+    let op = &prepared.call.op;
+    if outputs.len() != prepared.n_visible {
+        let expected = prepared.n_visible.to_string();
+        return Err(Error::invalid(format!("{}: number of outputs", op.name), outputs.len(), expected));
+    }
+    for (index, (output, (shape, dtype))) in outputs.iter().zip(&prepared.outputs).enumerate() {
+        let name = op.output_names.get(index).copied().unwrap_or("output");
+        if output.shape() != shape {
+            return Err(Error::shape(op.name, name, shape.to_string(), output.shape()));
+        }
+        if output.dtype() != *dtype {
+            return Err(Error::dtype(op.name, name, dtype.name(), output.dtype().name()));
+        }
+        if !output.device().is_host() {
+            let reason = format!("it is on {}", output.device());
+            return Err(Error::not_built(format!("{}: output `{name}`", op.name), reason));
+        }
+    }
+    Ok(())
+}
+
+/// The input that output `o` is, where the kernel can run in place and nothing else touches that memory.
+fn exact_alias(prepared: &Prepared, inputs: &[&NdArray], outputs: &[&NdArray], o: usize) -> Option<(usize, usize)> {
+    let output = outputs[o];
+    let is_same =
+        |a: &NdArray| a.as_ptr() == output.as_ptr() && a.shape() == output.shape() && a.dtype() == output.dtype();
+    let (input, _) = inputs.iter().enumerate().find(|(i, a)| is_same(a) && prepared.can_inplace.contains(&(*i, o)))?;
+    let alone = inputs.iter().enumerate().all(|(i, a)| i == input || !a.shares_storage(output))
+        && outputs.iter().enumerate().all(|(p, a)| p == o || !a.shares_storage(output));
+    (alone && is_aligned(output)).then_some((input, o))
+}

@@ -1,0 +1,303 @@
+//! One call: prepared once per signature, then a task per call.
+
+use super::flags;
+use super::lru::Lru;
+use super::prepared::Prepared;
+use super::signature::{Key, Mode, Operand, Query};
+use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
+use crate::machine::Machine;
+use crate::options::BindOptions;
+use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
+use mxrs_op::Attrs;
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::{DType, Device, Error, Result, ResultExt};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Choices for imperative calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImperativeOptions {
+    /// Prepared calls kept; what was not used for longest goes first.
+    pub max_signatures: usize,
+    /// Whether `backward` notices that a value it reads was overwritten after it was recorded
+    /// (`MXRS_AUTOGRAD_VERSION_CHECK`).
+    pub check_versions: bool,
+}
+
+impl Default for ImperativeOptions {
+    fn default() -> Self {
+        Self { max_signatures: 1024, check_versions: true }
+    }
+}
+
+/// Calls operators on arrays. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Imperative(Arc<Inner>);
+
+struct Inner {
+    context: ArrayContext,
+    options: BindOptions,
+    own: ImperativeOptions,
+    cache: RankedMutex<Lru<Key, Prepared>>,
+    /// Stands for inputs whose content nobody reads.
+    void: NdArray,
+}
+
+/// What a call made.
+pub(crate) struct Made {
+    pub prepared: Arc<Prepared>,
+    /// The visible outputs, or all.
+    pub outputs: Vec<NdArray>,
+}
+
+/// How a call is to be made.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub op: &'a str,
+    pub attrs: &'a Attrs,
+    pub with_hidden: bool,
+    /// The numbers of a call made before, which this one repeats: it rewrites nothing.
+    pub repeats: Option<Option<RandomCalls>>,
+    pub site: &'static Location<'static>,
+}
+
+impl Imperative {
+    /// Calls run on these backends and operators, with arrays of this context.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(context: &ArrayContext, options: &BindOptions) -> Result<Self> {
+        Self::with(context, options, ImperativeOptions::default())
+    }
+
+    /// As [`Self::new`], with options of its own.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with(context: &ArrayContext, options: &BindOptions, own: ImperativeOptions) -> Result<Self> {
+        let cache = RankedMutex::new(Rank::Leaf, Lru::new(own.max_signatures));
+        let void = NdArray::zeros(context, [0], DType::F32)?;
+        Ok(Self(Arc::new(Inner { context: context.clone(), options: options.clone(), own, cache, void })))
+    }
+
+    /// Engine, storage and random numbers of the arrays.
+    pub fn context(&self) -> &ArrayContext {
+        &self.0.context
+    }
+
+    /// Backends, team and operators.
+    pub fn options(&self) -> &BindOptions {
+        &self.0.options
+    }
+
+    /// Options of its own.
+    pub fn imperative_options(&self) -> ImperativeOptions {
+        self.0.own
+    }
+
+    pub(crate) fn checks_versions(&self) -> bool {
+        self.0.own.check_versions
+    }
+
+    pub(crate) fn void(&self) -> &NdArray {
+        &self.0.void
+    }
+
+    /// Signatures prepared so far and still kept.
+    pub fn n_prepared(&self) -> usize {
+        self.0.cache.lock().len()
+    }
+
+    /// Calls an operator and returns its visible outputs. The arrays are ready once the engine has run the call; reading
+    /// them waits. Auxiliary states come last among the inputs and are rewritten where the operator does so.
+    ///
+    /// # Errors
+    /// An unknown operator, attributes it refuses, a wrong number of inputs, shapes or types that do not fit, an operator
+    /// no backend runs, arrays of another device; each names operator and argument. Under `NaiveEngine` also what the
+    /// kernel reports.
+    #[track_caller]
+    pub fn invoke(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
+        let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
+        let asked = Asked { op, attrs, with_hidden: false, repeats: None, site: Location::caller() };
+        let Made { prepared, mut outputs } = self.make(&asked, &operands)?;
+        outputs.truncate(prepared.n_visible);
+        Ok(outputs)
+    }
+
+    /// As [`Self::invoke`], for gradients: all outputs.
+    pub(super) fn call_all(
+        &self,
+        op: &str,
+        attrs: &Attrs,
+        inputs: &[Operand<'_>],
+        site: &'static Location<'static>,
+    ) -> Result<Vec<NdArray>> {
+        Ok(self.make(&Asked { op, attrs, with_hidden: true, repeats: None, site }, inputs)?.outputs)
+    }
+
+    pub(crate) fn make(&self, asked: &Asked<'_>, inputs: &[Operand<'_>]) -> Result<Made> {
+        let is_recorded = flags::is_recording() && inputs.iter().any(|i| i.array().is_some_and(is_tracked));
+        let mode = Mode { is_train: flags::is_training(), with_hidden: asked.with_hidden || is_recorded };
+        let query = Query { op: asked.op, attrs: asked.attrs, inputs, mode, inplace: &[] };
+        let prepared = self.prepared(&query)?;
+        let name = prepared.call.op.name;
+        let outputs = prepared
+            .outputs
+            .iter()
+            .map(|(shape, dtype)| NdArray::empty(self.context(), shape.clone(), *dtype, Device::cpu(0), name))
+            .collect::<Result<Vec<_>>>()?;
+        self.push(&prepared, inputs, &outputs, asked.repeats, asked.site)?;
+        if is_recorded {
+            self.record(&prepared, inputs, &outputs, asked.site)?;
+        }
+        Ok(Made { prepared, outputs })
+    }
+
+    pub(super) fn prepared(&self, query: &Query<'_>) -> Result<Arc<Prepared>> {
+        let hash = query.hash();
+        if let Some(prepared) = self.0.cache.lock().get(hash, |key| query.matches(key)) {
+            return Ok(prepared);
+        }
+        let options = &self.0.options;
+        let prepared = Arc::new(Prepared::new(query, options).context(|| format!("calling `{}`", query.op))?);
+        let evicted = self.0.cache.lock().insert(hash, query.key(), prepared.clone());
+        drop(evicted);
+        Ok(prepared)
+    }
+
+    /// Pushes one run. Arrays that start in the middle of a vector are copied: kernels count on aligned memory.
+    pub(super) fn push(
+        &self,
+        prepared: &Prepared,
+        inputs: &[Operand<'_>],
+        outputs: &[NdArray],
+        repeats: Option<Option<RandomCalls>>,
+        site: &'static Location<'static>,
+    ) -> Result<()> {
+        let rewrites = prepared.rewrites();
+        let op = &prepared.call.op;
+        let mut bound = Vec::with_capacity(inputs.len());
+        for (position, input) in inputs.iter().enumerate() {
+            let argument = || {
+                let names = op.input_names(&prepared.call.params);
+                format!("{}: input `{}`", op.name, names.get(position).map_or("?", String::as_str))
+            };
+            let Some(array) = input.array() else {
+                if !op.unread_inputs(prepared.is_train).any(|unread| unread == position) {
+                    return Err(Error::invalid(argument(), "a tensor whose content was not kept", "an array"));
+                }
+                bound.push(self.void().clone());
+                continue;
+            };
+            if !array.device().is_host() {
+                return Err(Error::not_built(argument(), format!("it is on {}, copy it to cpu(0)", array.device())));
+            }
+            if rewrites.contains(&position) {
+                if repeats.is_some() {
+                    bound.push(self.copy(array)?);
+                    continue;
+                }
+                array.count_write(site);
+                if !is_aligned(array) {
+                    return Err(Error::invalid(argument(), "a view that starts off a vector", "an array of its own"));
+                }
+            }
+            bound.push(if is_aligned(array) { array.clone() } else { self.copy(array)? });
+        }
+        if repeats.is_none() {
+            self.separate(&mut bound, rewrites).context(|| format!("{}: rewritten inputs", op.name))?;
+        }
+        let program = &prepared.planned.program;
+        let random = match (program.n_random, repeats.flatten()) {
+            (0, _) => RandomCalls { seed: 0, first: 0 },
+            (_, Some(random)) => random,
+            (n, None) => self.context().random().reserve(Device::cpu(0), u64::from(n)),
+        };
+        let segment = &prepared.segment;
+        let engine = self.context().engine();
+        let vars: Vec<_> = bound.iter().map(|a| a.var().clone()).collect();
+        let team = self.0.options.team.clone();
+        let machine = Machine::new(&prepared.planned, self.context(), bound, outputs.to_vec(), team)?;
+        let n_steps = program.steps.len();
+        engine
+            .task(op.name)
+            .device(Device::cpu(0))
+            .reads(segment.reads.iter().map(|&i| &vars[i]))
+            .reads(segment.reads_outputs.iter().map(|&i| outputs[i].var()))
+            .writes(segment.rewrites.iter().map(|&i| &vars[i]))
+            .writes(segment.outputs.iter().map(|&i| outputs[i].var()))
+            .push(move |_| machine.run(0..n_steps, random))
+    }
+
+    /// Replaces inputs that share memory with a rewritten one by copies: kernels count on that too.
+    ///
+    /// # Errors
+    /// Two rewritten inputs that share memory; out of memory.
+    pub(crate) fn separate(&self, bound: &mut [NdArray], rewrites: &[usize]) -> Result<()> {
+        for &rewritten in rewrites {
+            for other in 0..bound.len() {
+                if other == rewritten || !bound[other].shares_storage(&bound[rewritten]) {
+                    continue;
+                }
+                if rewrites.contains(&other) {
+                    let got = format!("inputs {rewritten} and {other} of one storage");
+                    return Err(Error::invalid("inputs to rewrite", got, "an array of its own for each"));
+                }
+                bound[other] = self.copy(&bound[other])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy with memory of its own.
+    pub(crate) fn copy(&self, array: &NdArray) -> Result<NdArray> {
+        let copy =
+            NdArray::empty(self.context(), array.shape().clone(), array.dtype(), array.device(), "copy of a view")?;
+        copy.copy_from_array(array)?;
+        Ok(copy)
+    }
+
+    /// Leaves a node behind that owns what the gradient reads.
+    pub(super) fn record(
+        &self,
+        prepared: &Arc<Prepared>,
+        inputs: &[Operand<'_>],
+        outputs: &[NdArray],
+        site: &'static Location<'static>,
+    ) -> Result<()> {
+        let entries: Vec<_> = inputs.iter().map(|i| i.array().and_then(entry_of)).collect();
+        let wants: Vec<bool> = entries.iter().map(Option::is_some).collect();
+        let how = match prepared.call.view(prepared.is_train) {
+            mxrs_op::View::No => How::Call(prepared.clone()),
+            _ => How::Reshape,
+        };
+        let reads = match how {
+            How::Call(_) => Some(prepared.reads(&wants, &self.0.options.ops)?),
+            _ => None,
+        };
+        let is_read = |of: fn(&super::probe::Reads) -> &[bool], i: usize| {
+            reads.as_ref().is_some_and(|reads| of(reads).get(i).copied().unwrap_or(false))
+        };
+        let link = |(i, (input, from)): (usize, (&Operand<'_>, _))| Link {
+            from,
+            desc: Desc { shape: input.shape().clone(), dtype: input.dtype() },
+            saved: input.array().filter(|_| is_read(|r| &r.inputs, i)).map(Saved::new),
+        };
+        let links = inputs.iter().zip(entries).enumerate().map(link).collect();
+        let saved = |(i, array): (usize, &NdArray)| is_read(|r| &r.outputs, i).then(|| Saved::new(array));
+        let saved = outputs.iter().enumerate().map(saved).collect();
+        let descs = outputs.iter().map(Desc::of).collect();
+        let history = History { how, inputs: links, outputs: saved };
+        Node::record(prepared.call.op.name, site, descs, history, outputs);
+        Ok(())
+    }
+}
+
+/// Whether kernels may use its memory as it is.
+pub(crate) fn is_aligned(array: &NdArray) -> bool {
+    array.size_bytes() == 0 || array.as_ptr().addr().is_multiple_of(64)
+}
+
+pub(super) fn is_tracked(array: &NdArray) -> bool {
+    array.recorded().is_some()
+}

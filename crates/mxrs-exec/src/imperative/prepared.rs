@@ -1,0 +1,148 @@
+//! A call prepared: checked, inferred, lowered and planned, without arrays.
+
+use super::probe::{Reads, probe};
+use super::signature::{Mode, Query};
+use crate::bind::{Given, known};
+use crate::lower::{Bound, Source, lower};
+use crate::machine::Planned;
+use crate::options::BindOptions;
+use crate::segment::{Segment, segments};
+use mxrs_graph::{Entry, GraphBuilder};
+use mxrs_op::{Attrs, OpDef, OpParams, OpSet, View};
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::{DType, Error, Result, ResultExt, Shape, WriteReq};
+use std::sync::Arc;
+
+/// An operator with attributes, read.
+pub struct Parsed {
+    pub op: Arc<OpDef>,
+    pub attrs: Attrs,
+    pub params: OpParams,
+}
+
+impl Parsed {
+    /// Reads the attributes; a missing count of variable inputs is `n_inputs`.
+    ///
+    /// # Errors
+    /// An unknown operator, attributes it refuses, another number of inputs than it has.
+    pub fn new(ops: &OpSet, name: &str, attrs: &Attrs, n_inputs: usize) -> Result<Self> {
+        let op = ops.get(name)?.clone();
+        let mut attrs = attrs.clone();
+        if let Some(key) = op.variable_count_key()
+            && attrs.get(key).is_none()
+        {
+            attrs.set(key, n_inputs.to_string());
+        }
+        let params = op.parse(&attrs)?;
+        let expected = op.n_inputs(&params);
+        if expected != n_inputs {
+            let names = op.input_names(&params).join(", ");
+            let expected = format!("{expected} ({names})");
+            return Err(Error::invalid(format!("{}: number of inputs", op.name), n_inputs, expected));
+        }
+        Ok(Self { op, attrs, params })
+    }
+
+    pub fn view(&self, is_train: bool) -> View {
+        (self.op.view)(&self.params, is_train)
+    }
+}
+
+/// A planned program of one call.
+pub struct Prepared {
+    pub call: Parsed,
+    pub planned: Planned,
+    pub segment: Segment,
+    /// Shape and type of each output made: the visible ones, or all.
+    pub outputs: Vec<(Shape, DType)>,
+    pub n_visible: usize,
+    /// Pairs (input, output) that one kernel can run in place.
+    pub can_inplace: Vec<(usize, usize)>,
+    pub is_train: bool,
+    /// What the gradient reads, by which inputs it is wanted of.
+    reads: RankedMutex<Vec<(Vec<bool>, Arc<Reads>)>>,
+}
+
+impl Prepared {
+    /// Prepares a call.
+    ///
+    /// # Errors
+    /// As [`Parsed::new`]; shapes and types that contradict the operator; no backend runs it.
+    pub fn new(query: &Query<'_>, options: &BindOptions) -> Result<Self> {
+        let call = Parsed::new(&options.ops, query.op, query.attrs, query.inputs.len())?;
+        let Mode { is_train, with_hidden } = query.mode;
+        let op = &call.op;
+        let mut names = op.input_names(&call.params);
+        for at in 1..names.len() {
+            // Some gradients have several inputs of one name.
+            if names[..at].contains(&names[at]) {
+                names[at] = format!("{}_{at}", names[at]);
+            }
+        }
+        let mut builder = GraphBuilder::new();
+        let variables: Vec<Entry> =
+            names.iter().map(|name| Entry::new(builder.add_variable(name, Attrs::new()), 0)).collect();
+        let node = builder.add_parsed_op(op, op.name, call.attrs.clone(), call.params.clone(), variables)?;
+        let n_all = op.n_outputs.get(&call.params);
+        let n_visible = op.n_visible.get(&call.params).min(n_all);
+        // A view makes no hidden output.
+        let n_made = if with_hidden && call.view(is_train) == View::No { n_all } else { n_visible };
+        builder.set_heads((0..n_made).map(|i| Entry::new(node, i as u32)).collect());
+        let graph = builder.build()?;
+        let shapes: Vec<Given<'_>> =
+            names.iter().zip(query.inputs).map(|(name, i)| (name.as_str(), i.shape(), i.dtype())).collect();
+        let known = known(&graph, &[], &shapes, options)?;
+        let place = |(index, name): (usize, &String)| {
+            let id = graph.find(name)?;
+            Some((id, Bound { index, is_constant: false }))
+        };
+        let bound = names.iter().enumerate().filter_map(place).collect();
+        let mut output_reqs = vec![WriteReq::Write; n_made];
+        for (_, output) in query.inplace {
+            output_reqs[*output] = WriteReq::Inplace;
+        }
+        let source = Source {
+            graph: &graph,
+            n_forward_nodes: graph.n_nodes(),
+            shapes: &known.shapes,
+            dtypes: &known.dtypes,
+            bound: &bound,
+            output_reqs: &output_reqs,
+            n_forward_heads: n_made,
+            is_train,
+        };
+        let program = lower(source, options)?;
+        let can_inplace = match program.steps.as_slice() {
+            [one] if !one.is_view() => one.inplace.clone(),
+            _ => Vec::new(),
+        };
+        let entry = |i: usize| graph.entry_id(graph.heads()[i]).index();
+        let outputs = (0..n_made).map(|i| (known.shapes[entry(i)].clone(), known.dtypes[entry(i)])).collect();
+        let n_steps = program.steps.len();
+        let mut pieces = segments(&program, 0..n_steps, usize::MAX);
+        let segment = pieces.pop().ok_or_else(|| Error::invalid(op.name, "no output", "at least one"))?;
+        let planned = Planned::new(program, &options.plan)?;
+        let reads = RankedMutex::new(Rank::Leaf, Vec::new());
+        Ok(Self { call, planned, segment, outputs, n_visible, can_inplace, is_train, reads })
+    }
+
+    /// Inputs that every call rewrites.
+    pub fn rewrites(&self) -> &'static [usize] {
+        (self.call.op.rewrites)(&self.call.params, self.is_train)
+    }
+
+    /// What the gradient with respect to the inputs marked in `wants` reads.
+    ///
+    /// # Errors
+    /// A gradient that is wrongly declared.
+    pub fn reads(&self, wants: &[bool], ops: &OpSet) -> Result<Arc<Reads>> {
+        let known = self.reads.lock().iter().find(|(of, _)| of == wants).map(|(_, reads)| reads.clone());
+        if let Some(reads) = known {
+            return Ok(reads);
+        }
+        let op = self.call.op.name;
+        let reads = Arc::new(probe(&self.call, wants, ops).context(|| format!("recording `{op}`"))?);
+        self.reads.lock().push((wants.to_vec(), reads.clone()));
+        Ok(reads)
+    }
+}

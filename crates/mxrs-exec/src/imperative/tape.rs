@@ -1,0 +1,252 @@
+//! The tape: what recorded calls leave behind.
+//!
+//! A [`Node`] stands for one recorded call, or for a marked leaf. It owns its inputs' nodes and the values its gradient
+//! reads; arrays own the node that made them. Saved values are handles of their own that carry no node, so that nothing
+//! owns itself. Ids grow with time: an input's node has the smaller id, which is the order gradients are walked in.
+
+use super::cached::CachedRun;
+use super::flags;
+use super::function::Recorded as RecordedFunction;
+use super::prepared::Prepared;
+use super::views;
+use crate::gradients::GradReq;
+use mxrs_ndarray::{NdArray, Recorded, ViewOf};
+use mxrs_sync::atomic::{AtomicU64, Ordering};
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::{DType, Error, Result, Shape};
+use std::any::Any;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Shape and element type of a tensor.
+#[derive(Clone)]
+pub struct Desc {
+    pub shape: Shape,
+    pub dtype: DType,
+}
+
+impl Desc {
+    pub fn of(array: &NdArray) -> Self {
+        Self { shape: array.shape().clone(), dtype: array.dtype() }
+    }
+}
+
+/// A value kept for the gradient.
+pub struct Saved {
+    array: NdArray,
+    /// Writes of its storage asked for until it was recorded.
+    n_writes: u64,
+}
+
+impl Saved {
+    pub fn new(array: &NdArray) -> Self {
+        Self { array: array.detach(), n_writes: array.n_writes() }
+    }
+
+    /// The value, unless it has been overwritten since; `what` names it.
+    ///
+    /// # Errors
+    /// It has, and versions are checked.
+    pub fn get(&self, node: &Node, is_checked: bool, what: impl FnOnce() -> String) -> Result<&NdArray> {
+        if !is_checked || self.array.n_writes() == self.n_writes {
+            return Ok(&self.array);
+        }
+        let written = self.array.last_write().map_or("an unknown place".into(), ToString::to_string);
+        Err(Error::invalid(
+            format!("backward of `{}`, recorded at {}: {}", node.name, node.site, what()),
+            format!("an array overwritten at {written} after it was recorded"),
+            "the value it had then; write to a copy, or call backward before",
+        ))
+    }
+}
+
+/// Where an input of a recorded call came from, and its value if the gradient reads it.
+pub struct Link {
+    pub from: Option<Entry>,
+    pub desc: Desc,
+    pub saved: Option<Saved>,
+}
+
+impl Link {
+    /// An input whose value is not kept.
+    pub fn of(array: &NdArray) -> Self {
+        Self { from: entry_of(array), desc: Desc::of(array), saved: None }
+    }
+
+    /// An input whose value is kept.
+    pub fn saved(array: &NdArray) -> Self {
+        Self { saved: Some(Saved::new(array)), ..Self::of(array) }
+    }
+}
+
+/// How the gradient of a node is made.
+pub enum How {
+    /// By the operator's declaration.
+    Call(Arc<Prepared>),
+    /// It is the gradient of the output in the input's shape.
+    Reshape,
+    /// It is zero outside these rows of axis 0.
+    Rows { begin: usize, end: usize },
+    /// By a user's closure.
+    Function(RecordedFunction),
+    /// By the gradient of a cached graph.
+    Cached(Arc<CachedRun>),
+}
+
+/// What a node remembers until its gradient has been taken.
+pub struct History {
+    pub how: How,
+    pub inputs: Vec<Link>,
+    pub outputs: Vec<Option<Saved>>,
+}
+
+/// Where a gradient goes.
+#[derive(Clone)]
+pub struct Buffer {
+    pub output: usize,
+    pub array: NdArray,
+    pub request: GradReq,
+}
+
+/// A recorded call or a leaf.
+pub struct Node {
+    pub id: u64,
+    /// Operator, or what else it is.
+    pub name: String,
+    /// Where it was recorded.
+    pub site: &'static Location<'static>,
+    pub is_leaf: bool,
+    pub outputs: Vec<Desc>,
+    /// `None` for a leaf, and once the gradient has been taken.
+    history: RankedMutex<Option<Arc<History>>>,
+    buffers: RankedMutex<Vec<Buffer>>,
+}
+
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Node {
+    fn new(name: String, site: &'static Location<'static>, outputs: Vec<Desc>, history: Option<History>) -> Self {
+        Self {
+            id: next_id(),
+            name,
+            site,
+            is_leaf: history.is_none(),
+            outputs,
+            history: RankedMutex::new(Rank::Leaf, history.map(Arc::new)),
+            buffers: RankedMutex::new(Rank::Leaf, Vec::new()),
+        }
+    }
+
+    /// Records a call whose visible outputs are `made`: from here on they are tracked.
+    pub fn record(name: &str, site: &'static Location<'static>, descs: Vec<Desc>, history: History, made: &[NdArray]) {
+        let node = Arc::new(Self::new(name.into(), site, descs, Some(history)));
+        for (index, array) in made.iter().enumerate() {
+            Entry { node: node.clone(), index }.attach(array);
+        }
+    }
+
+    /// A leaf like `array`, whose gradient goes to `grad`.
+    pub fn leaf(array: &NdArray, grad: NdArray, request: GradReq, site: &'static Location<'static>) -> Self {
+        let node = Self::new("a marked array".into(), site, vec![Desc::of(array)], None);
+        node.buffers.lock().push(Buffer { output: 0, array: grad, request });
+        node
+    }
+
+    pub fn history(&self) -> Option<Arc<History>> {
+        self.history.lock().clone()
+    }
+
+    /// Gives up what was kept for the gradient.
+    pub fn forget(&self) {
+        // What it held goes after the lock.
+        let old = self.history.lock().take();
+        drop(old);
+    }
+
+    /// Where gradients of outputs go.
+    pub fn buffers(&self) -> Vec<Buffer> {
+        self.buffers.lock().clone()
+    }
+
+    pub fn add_buffer(&self, buffer: Buffer) {
+        self.buffers.lock().push(buffer);
+    }
+
+    /// No gradient of this output goes anywhere any more.
+    pub fn drop_buffers(&self, output: usize) {
+        let (gone, kept) = std::mem::take(&mut *self.buffers.lock()).into_iter().partition(|b| b.output == output);
+        *self.buffers.lock() = kept;
+        let gone: Vec<Buffer> = gone;
+        drop(gone);
+    }
+}
+
+impl Drop for Node {
+    /// Not recursively: a tape may be a million calls long.
+    fn drop(&mut self) {
+        let mut histories: Vec<Arc<History>> = self.history.get_mut().take().into_iter().collect();
+        while let Some(history) = histories.pop() {
+            let Some(history) = Arc::into_inner(history) else { continue };
+            for link in history.inputs {
+                if let Some(mut node) = link.from.and_then(|entry| Arc::into_inner(entry.node)) {
+                    histories.extend(node.history.get_mut().take());
+                }
+            }
+        }
+    }
+}
+
+/// An output of a node: what a tracked array carries.
+#[derive(Clone)]
+pub struct Entry {
+    pub node: Arc<Node>,
+    pub index: usize,
+}
+
+impl Entry {
+    /// Makes `array` this output.
+    pub fn attach(self, array: &NdArray) {
+        array.set_recorded(Some(Arc::new(self)));
+    }
+
+    /// A handle on `array` that is this output.
+    pub fn on(&self, array: &NdArray) -> NdArray {
+        let handle = array.detach();
+        self.clone().attach(&handle);
+        handle
+    }
+
+    pub fn desc(&self) -> &Desc {
+        &self.node.outputs[self.index]
+    }
+}
+
+impl Recorded for Entry {
+    fn on_view(&self, view: &NdArray, how: ViewOf, site: &'static Location<'static>) -> Result<()> {
+        if flags::is_recording() {
+            views::record(self, view, how, site);
+        }
+        Ok(())
+    }
+
+    fn before_write(&self, site: &'static Location<'static>) -> Result<()> {
+        if !flags::is_recording() {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            format!("write at {site} to an array that is being recorded"),
+            format!("an array of `{}`, recorded at {}", self.node.name, self.node.site),
+            "an array no gradient depends on: write outside of record (autograd::pause), or to a new array",
+        ))
+    }
+}
+
+/// What an array is on the tape, if anything.
+pub fn entry_of(array: &NdArray) -> Option<Entry> {
+    let recorded = array.recorded()?;
+    let any: &dyn Any = &*recorded;
+    any.downcast_ref::<Entry>().cloned()
+}

@@ -1,0 +1,410 @@
+//! Gradients along the tape, against central differences and exact derivatives.
+
+mod common;
+
+use common::*;
+use mxrs_exec::{BackwardOptions, Function, GradReq, Imperative, ImperativeOptions, autograd};
+use mxrs_ndarray::NdArray;
+use mxrs_op::Attrs;
+use mxrs_types::Result;
+
+fn marked(nd: &Imperative, shape: &[usize], values: &[f64]) -> NdArray {
+    let x = array(nd, shape, values);
+    nd.attach_grad(&x, GradReq::Write).unwrap();
+    x
+}
+
+fn recorded<T>(f: impl FnOnce() -> Result<T>) -> T {
+    let _record = autograd::record();
+    f().unwrap()
+}
+
+fn grad(x: &NdArray) -> Vec<f64> {
+    values(&autograd::grad_of(x).expect("a marked array"))
+}
+
+fn backward(nd: &Imperative, head: &NdArray) {
+    nd.backward(&[head], &[], BackwardOptions::default()).unwrap();
+}
+
+const RETAIN: BackwardOptions = BackwardOptions { retain_graph: true, create_graph: false, train_mode: true };
+const CREATE: BackwardOptions = BackwardOptions { retain_graph: true, create_graph: true, train_mode: true };
+
+type Smooth = fn(&Imperative, &NdArray) -> Result<NdArray>;
+
+/// A1, for compositions of the named operators.
+#[test]
+fn a1_gradients_agree_with_central_differences() {
+    let nd = imperative();
+    let cases: [(&str, Smooth); 10] = [
+        ("polynomial", |nd, x| nd.sub(&nd.mul(x, &nd.square(x)?)?, &nd.mul_scalar(x, 3.0)?)),
+        ("exp of sigmoid", |nd, x| nd.exp(&nd.sigmoid(x)?)),
+        ("log of square", |nd, x| nd.log(&nd.add_scalar(&nd.square(x)?, 1.0)?)),
+        ("quotient", |nd, x| nd.div(&nd.tanh(x)?, &nd.add_scalar(&nd.square(x)?, 2.0)?)),
+        ("softmax of transpose", |nd, x| nd.square(&nd.softmax(&nd.transpose(x, &[])?, 0)?)),
+        ("mean minus mean", |nd, x| nd.square(&nd.sub(x, &nd.mean(x, &[1], true)?)?)),
+        ("concat and slices", |nd, x| {
+            let y = nd.concat(&[&nd.slice_axis(x, 1, 1, None)?, &nd.square(x)?], 1)?;
+            nd.square(&nd.reshape(&y, &[-1])?)
+        }),
+        ("views", |nd, x| {
+            let rows = x.slice(1, 2)?;
+            let flat = x.reshape([6])?;
+            nd.mul(&nd.sum(&nd.square(&flat)?, &[], false)?, &nd.sum(&nd.exp(&rows)?, &[], false)?)
+        }),
+        ("shared", |nd, x| {
+            let e = nd.exp(x)?;
+            nd.add(&nd.mul(&e, &e)?, &nd.mul(&e, &nd.relu(x)?)?)
+        }),
+        ("sqrt of abs", |nd, x| nd.sqrt(&nd.abs(&nd.mul_scalar(x, 2.0)?)?)),
+    ];
+    let at = numbers(6, 5);
+    for (name, f) in cases {
+        let x = marked(&nd, &[2, 3], &at);
+        let y = recorded(|| nd.sum(&f(&nd, &x)?, &[], false));
+        backward(&nd, &y);
+        let value = |v: &[f64]| values(&f(&nd, &array(&nd, [2, 3], v)).unwrap()).iter().sum();
+        assert_close(&grad(&x), &numeric(value, &at), name);
+    }
+}
+
+/// A1, for layers with parameters, of which each gets its own request.
+#[test]
+fn a1_layers_and_requests() {
+    let nd = imperative();
+    let (x, w, b) = (numbers(6, 1), numbers(12, 2), numbers(4, 3));
+    let forward = |x: &NdArray, w: &NdArray, b: &NdArray| {
+        let y = nd.fully_connected(x, w, Some(b), 4).unwrap();
+        nd.sum(&nd.square(&nd.tanh(&y).unwrap()).unwrap(), &[], false).unwrap()
+    };
+    let of = |x: &[f64], w: &[f64], b: &[f64]| {
+        values(&forward(&array(&nd, [2, 3], x), &array(&nd, [4, 3], w), &array(&nd, [4], b)))[0]
+    };
+    let (ax, aw, ab) = (array(&nd, [2, 3], &x), marked(&nd, &[4, 3], &w), array(&nd, [4], &b));
+    nd.attach_grad(&ab, GradReq::Add).unwrap();
+    autograd::grad_of(&ab).unwrap().copy_from(&[100.0f64; 4]).unwrap();
+    let y = recorded(|| Ok(forward(&ax, &aw, &ab)));
+    backward(&nd, &y);
+    assert_close(&grad(&aw), &numeric(|w| of(&x, w, &b), &w), "weight");
+    let added: Vec<f64> = numeric(|b| of(&x, &w, b), &b).iter().map(|g| g + 100.0).collect();
+    assert_close(&grad(&ab), &added, "bias, added");
+    assert!(autograd::grad_of(&ax).is_none());
+}
+
+/// A2.
+#[test]
+fn a2_a_second_backward_needs_retain() {
+    let nd = imperative();
+    let x = marked(&nd, &[2], &[2.0, 3.0]);
+    let y = recorded(|| nd.exp(&x));
+    nd.backward(&[&y], &[], RETAIN).unwrap();
+    let first = grad(&x);
+    autograd::grad_of(&x).unwrap().copy_from(&[0.0f64; 2]).unwrap();
+    backward(&nd, &y);
+    assert_eq!(grad(&x), first, "with retain: identical");
+    let error = nd.backward(&[&y], &[], RETAIN).unwrap_err().to_string();
+    assert!(error.contains("retain_graph") && error.contains("exp"), "{error}");
+}
+
+/// A3.
+#[test]
+fn a3_with_add_gradients_add_up() {
+    let nd = imperative();
+    let x = array(&nd, [2], &[2.0, 3.0]);
+    nd.attach_grad(&x, GradReq::Add).unwrap();
+    for k in 1..=4 {
+        let y = recorded(|| nd.square(&x));
+        backward(&nd, &y);
+        assert_eq!(grad(&x), [4.0 * f64::from(k), 6.0 * f64::from(k)]);
+    }
+}
+
+/// A5.
+#[test]
+fn a5_memory_returns_to_where_it_was() {
+    let nd = imperative();
+    let x = marked(&nd, &[1000], &numbers(1000, 1));
+    let before = live_bytes(&nd);
+    for _ in 0..3 {
+        let y = recorded(|| {
+            let mut y = x.clone();
+            for _ in 0..10 {
+                y = nd.exp(&nd.mul_scalar(&y, 0.1)?)?;
+            }
+            nd.sum(&y, &[], false)
+        });
+        assert!(live_bytes(&nd) > before + 10 * 8000, "the tape owns what the gradient reads");
+        backward(&nd, &y);
+        // The head is alive, what led to it is not.
+        assert!(live_bytes(&nd) <= before + 8);
+    }
+    // Also where no gradient is ever taken, and for second derivatives, whose tapes point at one another.
+    let dropped = recorded(|| nd.exp(&nd.exp(&x)?));
+    drop(dropped);
+    {
+        let y = recorded(|| nd.exp(&nd.square(&x)?));
+        let first = nd.grad(&[&y], &[&x], &[], CREATE).unwrap();
+        nd.grad(&[&first[0]], &[&x], &[], RETAIN).unwrap();
+    }
+    assert_eq!(live_bytes(&nd), before);
+}
+
+#[test]
+fn long_tapes_end_without_recursion() {
+    let nd = imperative();
+    let x = marked(&nd, &[1], &[1.0]);
+    let y = recorded(|| {
+        let mut y = x.clone();
+        for _ in 0..30_000 {
+            y = y.reshape([1])?;
+        }
+        Ok(y)
+    });
+    drop(y);
+    assert_eq!(values(&x), [1.0]);
+}
+
+/// A6.
+#[test]
+fn a6_higher_derivatives_of_polynomials_are_exact() {
+    let nd = imperative();
+    // x^4 at small integers: 4x^3, 12x^2, 24x, 24, all exact in floating point.
+    let at = [1.0, 2.0, -3.0];
+    let x = marked(&nd, &[3], &at);
+    let mut y = recorded(|| nd.mul(&nd.mul(&x, &x)?, &nd.mul(&x, &x)?));
+    type Power = fn(f64) -> f64;
+    let expected: [Power; 4] = [|x| 4.0 * x * x * x, |x| 12.0 * x * x, |x| 24.0 * x, |_| 24.0];
+    for (order, f) in expected.iter().enumerate() {
+        y = nd.grad(&[&y], &[&x], &[], CREATE).unwrap().swap_remove(0);
+        assert_eq!(values(&y), at.map(f), "derivative {}", order + 1);
+    }
+    let fifth = nd.grad(&[&y], &[&x], &[], CREATE);
+    assert!(fifth.is_err() || values(&fifth.unwrap()[0]) == [0.0; 3]);
+}
+
+/// A6, where saved outputs and several operators take part: against central differences of the first derivative.
+#[test]
+fn a6_second_derivatives_agree_with_differences() {
+    let nd = imperative();
+    let cases: [(&str, Smooth); 4] = [
+        ("exp", |nd, x| nd.exp(&nd.square(x)?)),
+        ("tanh", |nd, x| nd.mul(&nd.tanh(x)?, &nd.sigmoid(x)?)),
+        ("view", |nd, x| nd.square(&nd.exp(&x.slice(1, 2)?.reshape([3])?)?)),
+        ("log", |nd, x| nd.log(&nd.add_scalar(&nd.square(x)?, 1.0)?)),
+    ];
+    let at = numbers(6, 9);
+    let weights = numbers(6, 10);
+    for (name, f) in cases {
+        let first = |v: &[f64]| {
+            let x = marked(&nd, &[2, 3], v);
+            let y = recorded(|| f(&nd, &x));
+            (nd.grad(&[&y], &[&x], &[], CREATE).unwrap().swap_remove(0), x)
+        };
+        let w = array(&nd, [2, 3], &weights);
+        let (g, x) = first(&at);
+        let second = nd.grad(&[&g], &[&x], &[Some(&w)], RETAIN).unwrap();
+        let dot = |v: &[f64]| values(&first(v).0).iter().zip(&weights).map(|(g, w)| g * w).sum();
+        assert_close(&values(&second[0]), &numeric(dot, &at), name);
+    }
+}
+
+/// A8.
+#[test]
+fn a8_threads_record_independently() {
+    let nd = imperative();
+    let shared = marked(&nd, &[2], &[1.0, 2.0]);
+    std::thread::scope(|scope| {
+        for k in 1..5 {
+            let (nd, shared) = (&nd, &shared);
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    assert!(!autograd::is_recording());
+                    let x = marked(nd, &[2], &[3.0, 4.0]);
+                    let y = recorded(|| nd.mul(&nd.mul_scalar(&x, f64::from(k))?, shared));
+                    let g = nd.grad(&[&y], &[&x], &[], BackwardOptions::default()).unwrap();
+                    assert_eq!(values(&g[0]), [f64::from(k), 2.0 * f64::from(k)]);
+                }
+            });
+        }
+    });
+}
+
+/// A9.
+#[test]
+fn a9_a_null_leaf_allocates_no_gradient() {
+    let nd = imperative();
+    let x = array(&nd, [1000], &[1.0; 1000]);
+    let before = live_bytes(&nd);
+    nd.attach_grad(&x, GradReq::Null).unwrap();
+    assert_eq!(live_bytes(&nd), before);
+    assert!(autograd::grad_of(&x).is_none());
+}
+
+/// A10.
+#[test]
+fn a10_gradients_of_intermediates_are_those_of_the_graph_split_there() {
+    let nd = imperative();
+    let at = numbers(4, 4);
+    let x = marked(&nd, &[4], &at);
+    let (middle, y) = recorded(|| {
+        let middle = nd.exp(&x)?;
+        nd.attach_grad(&middle, GradReq::Write)?;
+        let y = nd.square(&nd.sum(&middle, &[], false)?)?;
+        Ok((middle, y))
+    });
+    backward(&nd, &y);
+    let split = marked(&nd, &[4], &at.iter().map(|v| v.exp()).collect::<Vec<_>>());
+    let z = recorded(|| nd.square(&nd.sum(&split, &[], false)?));
+    backward(&nd, &z);
+    assert_close(&grad(&middle), &grad(&split), "intermediate");
+    let chained: Vec<f64> = grad(&split).iter().zip(&at).map(|(g, v)| g * v.exp()).collect();
+    assert_close(&grad(&x), &chained, "leaf behind it");
+    autograd::drop_grads(&middle);
+    assert!(autograd::grad_of(&middle).is_none() && autograd::is_tracked(&middle));
+    let again = recorded(|| nd.exp(&x));
+    nd.attach_grad(&again, GradReq::Write).unwrap();
+    assert!(nd.attach_grad(&again, GradReq::Write).is_err(), "marked twice");
+}
+
+#[test]
+fn what_no_head_depends_on_gets_zero() {
+    let nd = imperative();
+    let (x, z) = (marked(&nd, &[2], &[1.0, 2.0]), marked(&nd, &[3], &[5.0; 3]));
+    let y = recorded(|| nd.square(&x));
+    let grads = nd.grad(&[&y], &[&z, &x], &[], BackwardOptions::default()).unwrap();
+    assert_eq!((values(&grads[0]), values(&grads[1])), (vec![0.0; 3], vec![2.0, 4.0]));
+    // Behind an operator of gradient zero, a buffer that is to be written becomes zero.
+    autograd::grad_of(&x).unwrap().copy_from(&[9.0f64; 2]).unwrap();
+    let y = recorded(|| nd.zeros_like(&x));
+    backward(&nd, &y);
+    assert_eq!(grad(&x), [0.0; 2]);
+}
+
+#[test]
+fn mistakes_say_what_to_do() {
+    let nd = imperative();
+    let x = array(&nd, [2], &[1.0, 2.0]);
+    let plain = nd.square(&x).unwrap();
+    let error = nd.backward(&[&plain], &[], RETAIN).unwrap_err().to_string();
+    assert!(error.contains("record") && error.contains("head 0"), "{error}");
+    nd.attach_grad(&x, GradReq::Write).unwrap();
+    let y = recorded(|| nd.square(&x));
+    let wrong = array(&nd, [3], &[1.0; 3]);
+    let error = nd.backward(&[&y], &[Some(&wrong)], RETAIN).unwrap_err().to_string();
+    assert!(error.contains("gradient of head 0") && error.contains("as the head"), "{error}");
+    autograd::drop_grads(&x);
+    let other = array(&nd, [2], &[1.0, 2.0]);
+    let error = nd.grad(&[&y], &[&other], &[], RETAIN).unwrap_err().to_string();
+    assert!(error.contains("variable 0") && error.contains("attach_grad"), "{error}");
+    // Nothing marked behind the head: the mark was dropped before.
+    let z = marked(&nd, &[2], &[1.0, 2.0]);
+    let head = recorded(|| nd.square(&z));
+    autograd::drop_grads(&z);
+    let error = nd.backward(&[&head], &[], RETAIN).unwrap_err().to_string();
+    assert!(error.contains("attach_grad"), "{error}");
+}
+
+#[test]
+fn in_place_writes_are_refused_while_recording() {
+    let nd = imperative();
+    let x = marked(&nd, &[2], &[1.0, 2.0]);
+    let _record = autograd::record();
+    let y = nd.square(&x).unwrap();
+    for target in [&x, &y, &y.reshape([1, 2]).unwrap()] {
+        let zeros = vec![0.0f64; 2];
+        let error = target.copy_from(&zeros).unwrap_err().to_string();
+        assert!(error.contains("pause") && error.contains(file!()), "{error}");
+    }
+    let add = nd.invoke_into("elemwise_add", &Attrs::new(), &[&x, &y], &[&y]);
+    assert!(add.unwrap_err().to_string().contains("recorded"));
+    // A new array may be written, and is tracked from then on.
+    let z = array(&nd, [2], &[0.0; 2]);
+    nd.invoke_into("elemwise_add", &Attrs::new(), &[&x, &y], &[&z]).unwrap();
+    backward(&nd, &z);
+    assert_eq!(grad(&x), [3.0, 5.0]);
+    assert_eq!(values(&x), [1.0, 2.0]);
+}
+
+#[test]
+fn a_saved_value_that_was_overwritten_is_noticed_with_both_places() {
+    for check_versions in [true, false] {
+        let nd = imperative_with(ImperativeOptions { check_versions, ..ImperativeOptions::default() });
+        let x = marked(&nd, &[2], &[1.0, 2.0]);
+        let line = line!() + 1;
+        let y = recorded(|| nd.square(&x));
+        x.copy_from(&[5.0f64, 6.0]).unwrap();
+        let result = nd.backward(&[&y], &[], BackwardOptions::default());
+        if !check_versions {
+            result.unwrap();
+            continue;
+        }
+        let error = result.unwrap_err().to_string();
+        let places = [format!("{}:{line}", file!()), format!("{}:{}", file!(), line + 1)];
+        assert!(places.iter().all(|p| error.contains(p)), "{error}");
+        assert!(error.contains("square") && error.contains("input `data`"), "{error}");
+    }
+    // What the gradient does not read may be overwritten, through views and by operators too.
+    let nd = imperative();
+    let x = marked(&nd, &[2], &[1.0, 2.0]);
+    let y = recorded(|| nd.exp(&x));
+    x.reshape([2, 1]).unwrap().copy_from(&[0.0f64; 2]).unwrap();
+    nd.backward(&[&y], &[], RETAIN).unwrap();
+    nd.invoke_into("relu", &Attrs::new(), &[&x], &[&y.detach()]).unwrap();
+    assert!(nd.backward(&[&y], &[], RETAIN).unwrap_err().to_string().contains("output 0"));
+}
+
+#[test]
+fn the_tape_keeps_what_the_gradient_reads_and_no_more() {
+    let nd = imperative();
+    let x = marked(&nd, &[1000], &[1.0; 1000]);
+    let before = live_bytes(&nd);
+    // The sum of a product by a constant reads neither its input nor its output.
+    let y = recorded(|| nd.sum(&nd.mul_scalar(&nd.add_scalar(&x, 1.0)?, 2.0)?, &[], false));
+    assert_eq!(live_bytes(&nd), before + 8);
+    backward(&nd, &y);
+    assert_eq!(grad(&x), [2.0; 1000]);
+}
+
+#[test]
+fn functions_with_a_gradient_of_their_own() {
+    let nd = imperative();
+    let inner = nd.clone();
+    let again = nd.clone();
+    let cube = Function::new(
+        "cube",
+        move |inputs| {
+            assert!(!autograd::is_recording(), "forward runs with recording off");
+            Ok(vec![inner.mul(&inner.square(&inputs[0])?, &inputs[0])?])
+        },
+        move |call| {
+            let slope = again.mul_scalar(&again.square(&call.inputs[0])?, 3.0)?;
+            Ok(vec![again.mul(&slope, &call.out_grads[0])?])
+        },
+    );
+    let x = marked(&nd, &[2], &[2.0, -1.0]);
+    let y = recorded(|| nd.mul_scalar(&cube.call(&[&x])?[0], 2.0));
+    assert_eq!(values(&y), [16.0, -2.0]);
+    let first = nd.grad(&[&y], &[&x], &[], CREATE).unwrap();
+    assert_eq!(values(&first[0]), [24.0, 6.0]);
+    let second = nd.grad(&[&first[0]], &[&x], &[], RETAIN).unwrap();
+    assert_eq!(values(&second[0]), [24.0, -12.0]);
+    let wrong = Function::new("wrong", |i| Ok(vec![i[0].clone()]), |_| Ok(vec![]));
+    let z = recorded(|| wrong.call(&[&x]));
+    let error = nd.backward(&[&z[0]], &[], RETAIN).unwrap_err().to_string();
+    assert!(error.contains("wrong") && error.contains("one per input"), "{error}");
+}
+
+#[test]
+fn dropout_in_both_modes() {
+    let nd = imperative();
+    let x = marked(&nd, &[100], &[1.0; 100]);
+    let y = recorded(|| nd.dropout(&x, 0.5));
+    backward(&nd, &y);
+    assert_eq!(grad(&x), values(&y), "the gradient is the mask");
+    let y = recorded(|| {
+        let _predict = autograd::predict_mode();
+        nd.dropout(&x, 0.5)
+    });
+    backward(&nd, &y);
+    assert_eq!(grad(&x), [1.0; 100]);
+}

@@ -1,0 +1,90 @@
+//! What the tests of imperative calls share: a context on the reference backend, and numeric gradients.
+#![allow(dead_code)]
+
+use mxrs_engine::{Engine, EngineConfig, EngineKind};
+use mxrs_exec::{BindOptions, Imperative, ImperativeOptions};
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_op::ReferenceBackend;
+use mxrs_storage::{Storage, StorageConfig};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_types::{Device, Shape};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+pub const KINDS: [EngineKind; 3] = [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice];
+
+pub fn context(kind: EngineKind, workers: usize) -> ArrayContext {
+    let cpu_workers = NonZeroUsize::new(workers).expect("some workers");
+    let engine = Engine::new(EngineConfig { cpu_workers, ..EngineConfig::of_kind(kind) }).expect("the engine starts");
+    ArrayContext::new(engine, Storage::new(StorageConfig::default()).expect("the pools start"))
+}
+
+pub fn options() -> BindOptions {
+    let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
+    options.ops = mxrs_ops::catalogue();
+    options
+}
+
+pub fn imperative() -> Imperative {
+    Imperative::new(&context(EngineKind::ThreadedPerDevice, 2), &options()).expect("some memory")
+}
+
+pub fn imperative_on(kind: EngineKind, workers: usize, threads: usize) -> Imperative {
+    let mut options = options();
+    let threads = NonZeroUsize::new(threads).expect("some threads");
+    options.team = Team::new(TeamConfig { threads, cpus: None }).expect("the threads start");
+    Imperative::new(&context(kind, workers), &options).expect("some memory")
+}
+
+pub fn imperative_with(own: ImperativeOptions) -> Imperative {
+    Imperative::with(&context(EngineKind::ThreadedPerDevice, 2), &options(), own).expect("some memory")
+}
+
+pub fn array(nd: &Imperative, shape: impl Into<Shape>, values: &[f64]) -> NdArray {
+    NdArray::from_slice(nd.context(), shape, values).expect("values of the shape's size")
+}
+
+pub fn f32s(nd: &Imperative, shape: impl Into<Shape>, values: &[f32]) -> NdArray {
+    NdArray::from_slice(nd.context(), shape, values).expect("values of the shape's size")
+}
+
+pub fn values(array: &NdArray) -> Vec<f64> {
+    array.to_vec::<f64>().expect("a computed array")
+}
+
+/// Numbers that repeat late and keep away from zero.
+pub fn numbers(n: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let unit = (state >> 11) as f64 / (1u64 << 53) as f64;
+        if unit < 0.5 { -0.2 - unit * 2.0 } else { 0.2 + (unit - 0.5) * 2.0 }
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+/// Central differences of `f`, which must be a smooth function of the numbers.
+pub fn numeric(f: impl Fn(&[f64]) -> f64, at: &[f64]) -> Vec<f64> {
+    let step = 1e-5;
+    let moved = |i: usize, by: f64| {
+        let mut x = at.to_vec();
+        x[i] += by;
+        f(&x)
+    };
+    (0..at.len()).map(|i| (moved(i, step) - moved(i, -step)) / (2.0 * step)).collect()
+}
+
+pub fn assert_close(got: &[f64], expected: &[f64], what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (i, (g, e)) in got.iter().zip(expected).enumerate() {
+        assert!((g - e).abs() <= 1e-6 * (1.0 + e.abs()), "{what}[{i}]: {g} and {e}");
+    }
+}
+
+/// Bytes of live blocks, after everything pending.
+pub fn live_bytes(nd: &Imperative) -> u64 {
+    nd.context().engine().wait_for_all().expect("no failure");
+    nd.context().storage().stats(Device::cpu(0)).live_requested
+}
