@@ -8,9 +8,8 @@ fn count(name: &str, attrs: &[(&str, &str)], inputs: &[&[usize]], outputs: &[&[u
     let op = ops.get(name).expect("a built operator");
     let attrs: Attrs = attrs.iter().copied().collect();
     let params = op.parse(&attrs).expect("well-formed attributes");
-    let descs = |shapes: &[&[usize]]| -> Vec<TensorDesc> {
-        shapes.iter().map(|s| TensorDesc::dense(*s, DType::F32)).collect()
-    };
+    let descs =
+        |shapes: &[&[usize]]| -> Vec<TensorDesc> { shapes.iter().map(|s| TensorDesc::dense(*s, DType::F32)).collect() };
     let (inputs, outputs) = (descs(inputs), descs(outputs));
     let is_constant = vec![false; inputs.len()];
     let call =
