@@ -2,7 +2,9 @@
 //!
 //! [`Executor::bind`] turns a graph and arrays into one static program: every decision (backend, layout, packing of
 //! constants, buffer addresses) is taken then. [`Executor::forward`] pushes it to the engine as one task, or one per
-//! operator when bulk execution is off. This crate knows no concrete operator and no backend by name.
+//! operator when bulk execution is off. [`Imperative`] calls single operators on arrays, records them for gradients
+//! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name; of operators it names
+//! those that gradients are summed with, and gives the common ones a method each.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};
@@ -34,10 +36,11 @@
 //! # }
 //! ```
 //!
-//! Read next: `lower.rs` for how a graph becomes steps, `executor.rs` for how they run.
+//! Read next: `lower.rs` for how a graph becomes steps, `executor.rs` for how they run, `imperative/mod.rs` for calls
+//! without a graph.
 #![allow(unsafe_code)]
 // The program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `machine.rs` argues why
-// kernels may use them.
+// kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable.
 
 mod bind;
 mod choose;

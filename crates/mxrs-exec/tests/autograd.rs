@@ -408,3 +408,28 @@ fn dropout_in_both_modes() {
     backward(&nd, &y);
     assert_eq!(grad(&x), [1.0; 100]);
 }
+
+/// A layer called twice before the gradient is taken: its own updates of statistics spoil nothing.
+#[test]
+fn batch_norm_may_be_called_twice_before_backward() {
+    let nd = imperative();
+    for fix_gamma in ["True", "False"] {
+        let attrs = Attrs::from([("fix_gamma", fix_gamma)]);
+        let ones = |v: f64| marked(&nd, &[2], &[v; 2]);
+        let (gamma, beta, mean, var) = (ones(1.0), ones(0.0), array(&nd, [2], &[0.0; 2]), array(&nd, [2], &[1.0; 2]));
+        let at = [numbers(6, 1), numbers(6, 2)];
+        let layer = |x: &NdArray| {
+            let y = nd.batch_norm(x, (&gamma, &beta), (&mean, &var), &attrs)?;
+            nd.sum(&nd.exp(&y)?, &[], false)
+        };
+        let x = at.each_ref().map(|v| marked(&nd, &[3, 2], v));
+        let y = recorded(|| nd.mul(&layer(&x[0])?, &layer(&x[1])?));
+        backward(&nd, &y);
+        let value = |v: &[f64]| {
+            let _train = autograd::train_mode();
+            let both = [v, &at[1]].map(|v| layer(&array(&nd, [3, 2], v)).unwrap());
+            values(&both[0])[0] * values(&both[1])[0]
+        };
+        assert_close(&grad(&x[0]), &numeric(value, &at[0]), fix_gamma);
+    }
+}

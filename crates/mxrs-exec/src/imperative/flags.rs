@@ -9,8 +9,16 @@ struct Flags {
     training: bool,
 }
 
-thread_local! {
+// Loom's macro knows no `const` initialisers.
+#[cfg(loom)]
+mxrs_sync::thread_local! { static FLAGS: Cell<Flags> = Cell::new(Flags { recording: false, training: false }); }
+#[cfg(not(loom))]
+mxrs_sync::thread_local! {
     static FLAGS: Cell<Flags> = const { Cell::new(Flags { recording: false, training: false }) };
+}
+
+fn now() -> Flags {
+    FLAGS.with(Cell::get)
 }
 
 /// Restores the thread's flags when dropped, also when a panic unwinds through it.
@@ -29,8 +37,8 @@ impl Drop for FlagScope {
 }
 
 fn enter(change: impl FnOnce(Flags) -> Flags) -> FlagScope {
-    let before = FLAGS.get();
-    FLAGS.set(change(before));
+    let before = now();
+    FLAGS.with(|flags| flags.set(change(before)));
     FlagScope { before, _thread: PhantomData }
 }
 
@@ -61,17 +69,17 @@ pub fn set(recording: bool, training: bool) -> FlagScope {
 
 /// Whether this thread records.
 pub fn is_recording() -> bool {
-    FLAGS.get().recording
+    now().recording
 }
 
 /// Whether operators of this thread run as in training.
 pub fn is_training() -> bool {
-    FLAGS.get().training
+    now().training
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{is_recording, is_training, pause, predict_mode, record, train_mode};
 
     fn now() -> (bool, bool) {
         (is_recording(), is_training())

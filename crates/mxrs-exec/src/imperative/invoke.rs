@@ -2,7 +2,7 @@
 
 use super::flags;
 use super::lru::Lru;
-use super::prepared::Prepared;
+use super::prepared::{Prepared, spoils};
 use super::signature::{Key, Mode, Operand, Query};
 use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
 use crate::machine::Machine;
@@ -197,7 +197,9 @@ impl Imperative {
                     bound.push(self.copy(array)?);
                     continue;
                 }
-                array.count_write(site);
+                if spoils(op, &prepared.call.params, position) {
+                    array.count_write(site);
+                }
                 if !is_aligned(array) {
                     return Err(Error::invalid(argument(), "a view that starts off a vector", "an array of its own"));
                 }

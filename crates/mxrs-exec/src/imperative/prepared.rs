@@ -8,7 +8,7 @@ use crate::machine::Planned;
 use crate::options::BindOptions;
 use crate::segment::{Segment, segments};
 use mxrs_graph::{Entry, GraphBuilder};
-use mxrs_op::{Attrs, OpDef, OpParams, OpSet, View};
+use mxrs_op::{Attrs, Gradient, OpDef, OpParams, OpSet, View};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{DType, Error, Result, ResultExt, Shape, WriteReq};
 use std::sync::Arc;
@@ -46,6 +46,14 @@ impl Parsed {
     pub fn view(&self, is_train: bool) -> View {
         (self.op.view)(&self.params, is_train)
     }
+}
+
+/// Whether a rewritten input has another value for those who saved it. A differentiable operator that sets one of its
+/// arguments (gamma where it is fixed) sets it to what its gradient takes it for: calling it twice spoils nothing.
+pub fn spoils(op: &OpDef, params: &OpParams, input: usize) -> bool {
+    let n_inputs = op.n_inputs(params);
+    let is_argument = input < n_inputs - op.n_aux.min(n_inputs);
+    !(is_argument && matches!(op.gradient, Gradient::By(_)))
 }
 
 /// A planned program of one call.

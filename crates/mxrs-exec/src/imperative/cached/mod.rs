@@ -220,7 +220,9 @@ impl CachedOp {
         let mut bound = Vec::with_capacity(inputs.len());
         for (i, array) in inputs.iter().enumerate() {
             if plan.rewrites.contains(&i) {
-                array.count_write(site);
+                if plan.spoilt.contains(&i) {
+                    array.count_write(site);
+                }
                 if !is_aligned(array) {
                     let what = format!("input `{}`, which the graph rewrites", names[i]);
                     return Err(Error::invalid(what, "a view that starts off a vector", "an array of its own"));

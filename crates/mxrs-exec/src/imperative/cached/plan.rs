@@ -3,6 +3,7 @@
 use super::CachedOpFlags;
 use crate::bind::{Given, known};
 use crate::gradients::{GradReq, GradRequests};
+use crate::imperative::prepared::spoils;
 use crate::joined::{Joined, Wanted};
 use crate::lower::{Bound, Source, lower};
 use crate::machine::{Machine, Planned, allocate_arena};
@@ -50,6 +51,8 @@ pub struct Plan {
     pub outputs: Vec<(Shape, DType)>,
     /// Inputs the forward steps rewrite.
     pub rewrites: Vec<usize>,
+    /// Those of them that may have another value afterwards, for whoever saved it.
+    pub spoilt: Vec<usize>,
     /// Inputs the gradient reads.
     pub reads: Vec<usize>,
     /// For each output, the gradient the program reads.
@@ -118,6 +121,13 @@ impl Plan {
                 joined.lower_as(&options, signature.is_train)?
             }
         };
+        let mut spoilt = Vec::new();
+        for node in graph.nodes() {
+            let Some((op, params)) = node.call() else { continue };
+            let rewritten = (op.rewrites)(params, signature.is_train).iter().filter(|i| spoils(op, params, **i));
+            let inputs = rewritten.map(|i| node.inputs[*i].node);
+            spoilt.extend(inputs.filter_map(|id| graph.variables().iter().position(|v| *v == id)));
+        }
         let n_steps = program.steps.len();
         let forward = segments(&program, 0..program.n_forward, flags.forward_bulk_size);
         let backward = segments(&program, program.n_forward..n_steps, flags.backward_bulk_size);
@@ -132,6 +142,7 @@ impl Plan {
             backward,
             outputs,
             rewrites,
+            spoilt,
             reads,
             head_grads,
             gradients,
