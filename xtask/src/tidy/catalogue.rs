@@ -1,6 +1,7 @@
 //! Rule: every operator file of `mxrs-ops` is in its catalogue, since there is no link-time registry to find it.
 //!
-//! Files in a subfolder of `src` are operator files, unless they define no `OpDef` and another file uses them.
+//! Files in a subfolder of `src` are operator files, unless they define no `OpDef` and another file uses them. In the folder of
+//! one operator, whose `mod.rs` defines it, the other files are parts of it that `mod.rs` must use.
 
 use std::path::Path;
 
@@ -32,6 +33,14 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         let defines = source.code().any(|(_, code)| words(code, "OpDef").next().is_some());
         let is_module_list = path.ends_with("mod.rs") && !defines;
         if is_module_list || source.is_test() || mentions(&catalogue, &name) {
+            continue;
+        }
+        let own_folder = path.with_file_name("mod.rs");
+        let operator = sources.iter().zip(&paths).find(|(_, other)| **other == own_folder && **other != *path);
+        let is_part = operator.is_some_and(|(operator, _)| {
+            operator.code().any(|(_, code)| words(code, "OpDef").next().is_some()) && uses(operator, &name)
+        });
+        if is_part {
             continue;
         }
         let used = sources.iter().any(|other| other.path != source.path && uses(other, &name));
@@ -96,5 +105,12 @@ mod tests {
         let sample = Sample::new();
         sample.write("crates/mxrs-ops/src/nn/conv/mod.rs", "//! conv.\npub const CONV: OpDef = conv();\n");
         assert_eq!(sample.found(check).len(), 1);
+        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\nlist![nn::conv::CONV];\n");
+        assert_eq!(sample.found(check), [""; 0]);
+        sample.write("crates/mxrs-ops/src/nn/conv/backward.rs", "//! Its gradient.\npub const BACK: OpDef = back();\n");
+        assert_eq!(sample.found(check).len(), 1, "a part its operator does not use");
+        let using = "//! conv.\nmod backward;\npub const CONV: OpDef = conv(backward::BACK);\n";
+        sample.write("crates/mxrs-ops/src/nn/conv/mod.rs", using);
+        assert_eq!(sample.found(check), [""; 0]);
     }
 }
