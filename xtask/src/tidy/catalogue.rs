@@ -105,7 +105,7 @@ mod tests {
         let sample = Sample::new();
         sample.write("crates/mxrs-ops/src/nn/conv/mod.rs", "//! conv.\npub const CONV: OpDef = conv();\n");
         assert_eq!(sample.found(check).len(), 1);
-        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\nlist![nn::conv::CONV];\n");
+        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\nlist![nn::conv::CONV, nn::relu::RELU];\n");
         assert_eq!(sample.found(check), [""; 0]);
         sample.write("crates/mxrs-ops/src/nn/conv/backward.rs", "//! Its gradient.\npub const BACK: OpDef = back();\n");
         assert_eq!(sample.found(check).len(), 1, "a part its operator does not use");
