@@ -20,6 +20,13 @@ pub(crate) struct NotPushed {
 }
 
 impl NotPushed {
+    /// The error. The body goes first: when it panics in doing so, the error goes with the stack.
+    fn into_error(self) -> Error {
+        let Self { error, task } = self;
+        drop(task);
+        error
+    }
+
     fn failed(error: Error) -> Self {
         Self { error, task: None }
     }
@@ -53,7 +60,7 @@ impl Inner {
                 None => return Ok(()),
             }
         }
-        self.push_task(task).map_err(|refused| refused.error)
+        self.push_task(task).map_err(NotPushed::into_error)
     }
 
     /// Appends a task to its variables, and dispatches it if nothing is in the way.

@@ -285,12 +285,18 @@ fn panicked(name: &OpName, panic: Box<dyn Any + Send>) -> Error {
     Error::new(ErrorKind::Panicked { what: format!("`{name}`"), message: text_of(panic) })
 }
 
-/// What a panic says. Its payload may panic in turn when it is dropped, which must not reach the worker.
+/// What a panic says. Its payload may panic in turn when it is dropped, which must not reach the worker; nor may the payload
+/// of that, and so on. One that goes on for ever is left where it is.
 fn text_of(panic: Box<dyn Any + Send>) -> String {
     let literal = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
-    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(second);
+    let mut payload = panic;
+    for _ in 0..8 {
+        match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            Ok(()) => return text,
+            Err(next) => payload = next,
+        }
     }
+    std::mem::forget(payload);
     text
 }
