@@ -33,7 +33,7 @@ impl Inner {
             let fits =
                 task.property == Property::Normal && task.priority == 0 && !task.starts_only() && content.limit > 1;
             if !fits || content.device != task.device {
-                let dropped = self.push_content(&mut content);
+                let dropped = self.push_content(buffer.number, &mut content);
                 if !fits || dropped.0.is_some() {
                     drop(content);
                     self.discard_bulk(dropped);
@@ -60,7 +60,7 @@ impl Inner {
             content.tasks.push(task);
             content.len += 1;
             if content.len >= content.limit {
-                let dropped = self.push_content(&mut content);
+                let dropped = self.push_content(buffer.number, &mut content);
                 drop(content);
                 self.discard_bulk(dropped);
             }
@@ -82,7 +82,7 @@ impl Inner {
 
     pub(super) fn flush_buffer(self: &Arc<Self>, buffer: &Buffer) {
         let _busy = Busy::enter();
-        let dropped = self.push_content(&mut buffer.content.lock());
+        let dropped = self.push_content(buffer.number, &mut buffer.content.lock());
         self.discard_bulk(dropped);
     }
 
@@ -104,7 +104,7 @@ impl Inner {
     }
 
     /// Under the buffer's lock, so that what its thread pushes next comes after.
-    fn push_content(self: &Arc<Self>, content: &mut Content) -> Dropped {
+    fn push_content(self: &Arc<Self>, number: u16, content: &mut Content) -> Dropped {
         let len = std::mem::take(&mut content.len);
         if len == 0 {
             return Dropped(None);
@@ -127,7 +127,7 @@ impl Inner {
         self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);
         let pushed = self.push_task(task);
         // Only now: a deletion in between would come before tasks that were accepted before it.
-        kept.iter().for_each(|var| var.cell().unmark_buffered());
+        kept.iter().for_each(|var| var.cell().unmark_buffered(number));
         let Err(refused) = pushed else { return Dropped(None) };
         // The system has no thread for the pool.
         tracing::error!(target: "mxrs_engine", "{len} collected tasks are dropped: {}", refused.error);
@@ -153,7 +153,7 @@ fn mark(task: &Task, number: u16, collected: &TaskList) -> Result<(), NotMarked>
             // SAFETY: counted just now.
             let var = unsafe { Var::from_counted(marked.var_ptr()) };
             if !collected.iter().flatten().any(|other| other.var_ptr() == var.cell_ptr()) {
-                var.cell().unmark_buffered();
+                var.cell().unmark_buffered(number);
             }
         }
         return Err(why);

@@ -39,9 +39,13 @@ impl VarCell {
         Ok(())
     }
 
-    /// Takes the mark off, once nothing in its buffer uses the variable any more.
-    pub(crate) fn unmark_buffered(&self) {
-        self.lock().buffered = 0;
+    /// Takes this buffer's mark off, once nothing in it uses the variable any more. Where it is off already, another buffer may
+    /// have put its own there.
+    pub(crate) fn unmark_buffered(&self, buffer: u16) {
+        let mut state = self.lock();
+        if state.buffered == buffer {
+            state.buffered = 0;
+        }
     }
 
     /// Names of the tasks that wait for the variable, and of threads.
