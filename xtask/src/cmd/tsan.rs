@@ -12,6 +12,9 @@ use crate::session::Session;
 /// The crates that start threads or share memory between them.
 const PACKAGES: [&str; 3] = ["mxrs-sync", "mxrs-storage", "mxrs-engine"];
 
+/// Left out: under this sanitizer crossbeam-epoch keeps a list where it has fences otherwise, and that list allocates.
+const SKIPPED: &str = "a_warm_engine_allocates_nothing";
+
 /// Arguments of `tsan`.
 #[derive(clap::Args)]
 pub struct Args {
@@ -35,7 +38,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let packages = PACKAGES.iter().flat_map(|package| ["-p", package]);
     let run = sanitized.cargo("test").args(packages).args(["--lib", "--tests", "--no-fail-fast"]);
-    run.args(&args.filter).stream()
+    run.args(&args.filter).args(["--", "--skip", SKIPPED]).stream()
 }
 
 /// The same loop with and without a race: the one is reported, the other is not.
