@@ -2,12 +2,14 @@
 
 mod common;
 
-use common::{context, numbers, options};
+use common::{context, live_bytes, numbers, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{
-    BindOptions, DryGraph, Executor, ExecutorReport, GradReq, GradRequests, PlannedGraph, Recompute, StepReport,
+    BackwardOptions, BindOptions, CachedOp, CachedOpFlags, DryGraph, Executor, ExecutorReport, GradReq, GradRequests,
+    Imperative, PlannedGraph, Recompute, StepReport, autograd,
 };
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_ndarray::NdArray;
 use mxrs_types::{Result, Shape};
 
 struct Net {
@@ -71,7 +73,7 @@ fn planned(graph: &Graph, shape: impl Into<Shape>, recompute: Recompute) -> Resu
 /// Everything that a step of training leaves: outputs, gradients, auxiliary states.
 type Step = Vec<(String, Vec<u32>)>;
 
-fn bits(name: &str, array: &mxrs_ndarray::NdArray) -> (String, Vec<u32>) {
+fn bits(name: &str, array: &NdArray) -> (String, Vec<u32>) {
     (name.to_owned(), array.to_vec::<f32>().expect("a computed array").into_iter().map(f32::to_bits).collect())
 }
 
@@ -221,13 +223,14 @@ fn g14_a_budget_is_met_or_refused() {
 fn d88_equal_towers_are_computed_once() {
     let mut net = Net::new();
     let data = Symbol::variable("data");
-    let mut towers = Vec::new();
+    let (mut towers, mut bases) = (Vec::new(), Vec::new());
     for _ in 0..2 {
         let y = net.call("_plus_scalar", &[("scalar", "1")], &[&data]);
         towers.push(net.call("_mul_scalar", &[("scalar", "2")], &[&y]));
+        bases.push(y);
     }
     let sum = net.call("elemwise_mul", &[], &[&towers[0], &towers[1]]);
-    let graph = Symbol::group([&towers[0], &towers[1], &sum]).graph().unwrap();
+    let graph = Symbol::group([&towers[0], &towers[1], &sum, &bases[1]]).graph().unwrap();
     let context = context(EngineKind::Naive, 1);
     let run = |eliminate_common: bool| {
         let options = BindOptions { eliminate_common, ..training(Recompute::Off) };
@@ -247,4 +250,44 @@ fn d88_equal_towers_are_computed_once() {
     assert_eq!((run(false).1, run(false).2), (2, 2));
     assert_eq!(on, off);
     assert!(on[0].0 != on[1].0 && on[0].1 == on[1].1);
+}
+
+/// G13 in cached graphs: the gradient of a recorded call, from a state of its own.
+#[test]
+fn g13_cached_graphs_recompute_too() {
+    let graph = conv_bn_relu(6, &[]);
+    let run = |recompute: Recompute| {
+        let context = context(EngineKind::ThreadedPerDevice, 2);
+        let nd = Imperative::new(&context, &BindOptions { recompute, ..options() }).unwrap();
+        context.random().seed(5);
+        let op = CachedOp::new(&nd, &graph, CachedOpFlags { static_alloc: true, ..CachedOpFlags::default() }).unwrap();
+        let like = Executor::simple_bind(&graph, &context, &[("data", IMAGES.into())], &options()).unwrap();
+        let arrays: Vec<&NdArray> = op.input_names().iter().map(|name| like.argument(name).unwrap()).collect();
+        for (seed, array) in arrays.iter().enumerate() {
+            let values = numbers(array.shape().n_elements(), seed as u64 + 1);
+            array.copy_from(&values.iter().map(|v| v.abs() as f32).collect::<Vec<f32>>()).unwrap();
+        }
+        let is_aux = |name: &str| graph.is_aux_state(graph.find(name).unwrap());
+        let trained: Vec<usize> = (0..arrays.len()).filter(|i| !is_aux(op.input_names()[*i])).collect();
+        trained.iter().for_each(|i| nd.attach_grad(arrays[*i], GradReq::Write).unwrap());
+        let mut step = Vec::new();
+        let before = live_bytes(&nd);
+        for _ in 0..2 {
+            let y = {
+                let _record = autograd::record();
+                op.call(&arrays).unwrap().swap_remove(0)
+            };
+            nd.backward(&[&y], &[], BackwardOptions::default()).unwrap();
+            step.push(bits("output", &y));
+            step.extend(trained.iter().map(|i| bits(op.input_names()[*i], &autograd::grad_of(arrays[*i]).unwrap())));
+            step.extend(arrays.iter().map(|a| bits("array", a)));
+        }
+        (step, live_bytes(&nd) - before)
+    };
+    let (expected, off) = run(Recompute::Off);
+    for recompute in [Recompute::Mirror, Recompute::Sqrt] {
+        let (found, bytes) = run(recompute);
+        assert!(bytes < off, "{recompute:?}: {bytes} of {off}");
+        assert!(found == expected, "{recompute:?}");
+    }
 }
