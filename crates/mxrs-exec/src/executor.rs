@@ -2,6 +2,7 @@
 
 use crate::bind::{Missing, Variables, variables};
 use crate::gradients::BoundGradient;
+use crate::joined::forward_graph;
 use crate::lower::{Source, lower};
 use crate::options::BindOptions;
 use crate::report::ExecutorReport;
@@ -70,6 +71,8 @@ impl Executor {
         missing: Missing,
         options: &BindOptions,
     ) -> Result<Self> {
+        let output_names = graph.output_names();
+        let graph = &forward_graph(graph, options)?;
         let variables = variables(graph, context, inputs, params, missing, options)?;
         let outputs = graph.heads().iter().map(|head| {
             let entry = graph.entry_id(*head).index();
@@ -81,7 +84,7 @@ impl Executor {
         let executor = Self {
             context: context.clone(),
             options: options.clone(),
-            output_names: graph.output_names(),
+            output_names,
             graph,
             variables,
             outputs,

@@ -5,7 +5,10 @@ use crate::gradients::{GradReq, GradRequests};
 use crate::lower::{Bound, Source, lower};
 use crate::options::BindOptions;
 use crate::program::Program;
-use mxrs_graph::{Entry, GradientRequest, Graph, HeadGrads, NodeId, Unreachable, gradient};
+use crate::recompute::recomputed;
+use mxrs_graph::{
+    Entry, GradientGraph, GradientRequest, Graph, HeadGrads, NodeId, Unreachable, eliminate_common, gradient,
+};
 use mxrs_types::{DType, Error, Result, Shape, WriteReq};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -28,32 +31,42 @@ pub struct Joined {
     graph: Arc<Graph>,
     n_forward_nodes: usize,
     n_forward_heads: usize,
-    known: Known,
-    bound: FxHashMap<NodeId, Bound>,
+    typed: Typed,
+    is_train: bool,
     /// Gradients asked for, in the order of the arguments.
     pub gradients: Vec<Wanted>,
     /// For each head, the gradient that somebody must give.
     pub head_grads: Vec<Option<Wanted>>,
 }
 
+/// What lowering must know of a graph besides its nodes.
+pub struct Typed {
+    known: Known,
+    bound: FxHashMap<NodeId, Bound>,
+}
+
 impl Joined {
-    /// Differentiates the graph as [`BindOptions::gradients`] says. `bound` lists the variables that have arrays.
+    /// Differentiates the graph as [`BindOptions::gradients`] says, and lets the gradient compute again what
+    /// [`BindOptions::recompute`] says. `bound` lists the variables that have arrays; operators work as in training or as
+    /// at inference.
     ///
     /// # Errors
-    /// Names no argument has; an operator that is not differentiable.
+    /// Names no argument has; an operator that is not differentiable; a budget of bytes that cannot be met; no backend for
+    /// an operator, where memory has to be planned.
     pub fn new(
         graph: &Arc<Graph>,
         known: &Known,
         bound: &FxHashMap<NodeId, Bound>,
         options: &BindOptions,
+        is_train: bool,
     ) -> Result<Self> {
         let n_heads = graph.heads().len();
         let mut joined = Self {
             graph: graph.clone(),
             n_forward_nodes: graph.n_nodes(),
             n_forward_heads: n_heads,
-            known: known.clone(),
-            bound: bound.clone(),
+            typed: Typed { known: known.clone(), bound: bound.clone() },
+            is_train,
             gradients: Vec::new(),
             head_grads: vec![None; n_heads],
         };
@@ -62,17 +75,12 @@ impl Joined {
         if wanted.is_empty() {
             return Ok(joined);
         }
-        let describe = |name: String, request: GradReq, entry: usize| Wanted {
-            name,
-            request,
-            shape: known.shapes[entry].clone(),
-            dtype: known.dtypes[entry],
-        };
+        let forward = Forward { graph, known, bound };
         for &id in &wanted {
             let name = &graph.node(id).name;
-            joined.gradients.push(describe(name.clone(), requests.of(name), graph.output_id(id, 0).index()));
+            joined.gradients.push(forward.describe(name.clone(), requests.of(name), graph.output_id(id, 0).index()));
         }
-        let differentiated = gradient(
+        let mut differentiated = gradient(
             graph,
             &options.ops,
             &GradientRequest {
@@ -82,24 +90,20 @@ impl Joined {
                 unreachable: Unreachable::Zeros,
             },
         )?;
+        if eliminates(options) {
+            differentiated = differentiated.eliminate_common(&options.ops)?;
+        }
+        let requests: Vec<GradReq> = joined.gradients.iter().map(|g| g.request).collect();
+        let lower = |candidate: &GradientGraph| {
+            let typed = forward.typed(candidate, options)?;
+            lower_typed(&candidate.graph, candidate.n_forward_nodes, n_heads, &typed, &requests, options, is_train)
+        };
+        if let Some(less) = recomputed(&differentiated, known, options, is_train, lower)? {
+            differentiated = less;
+        }
+        joined.typed = forward.typed(&differentiated, options)?;
+        joined.head_grads = forward.head_grads(&differentiated);
         joined.n_forward_nodes = differentiated.n_forward_nodes;
-        // Shapes of the forward variables are known; those of the head gradients are the heads'.
-        let mut given: Vec<(String, Shape, DType)> = Vec::new();
-        for &id in graph.variables() {
-            let entry = graph.output_id(id, 0).index();
-            given.push((graph.node(id).name.clone(), known.shapes[entry].clone(), known.dtypes[entry]));
-        }
-        let mut n_bound = bound.len();
-        for (head, variable) in differentiated.head_grads.iter().enumerate() {
-            let Some(id) = *variable else { continue };
-            let entry = graph.entry_id(graph.heads()[head]);
-            let wanted = describe(graph.entry_name(entry), GradReq::Write, entry.index());
-            given.push((differentiated.graph.node(id).name.clone(), wanted.shape.clone(), wanted.dtype));
-            joined.head_grads[head] = Some(wanted);
-            joined.bound.insert(id, Bound { index: n_bound, is_constant: false });
-            n_bound += 1;
-        }
-        joined.known = infer(&differentiated.graph, &given, options)?;
         joined.graph = Arc::new(differentiated.graph);
         Ok(joined)
     }
@@ -109,27 +113,88 @@ impl Joined {
     /// # Errors
     /// No backend runs some operator.
     pub fn lower(&self, options: &BindOptions) -> Result<Program> {
-        self.lower_as(options, true)
+        let requests: Vec<GradReq> = self.gradients.iter().map(|g| g.request).collect();
+        let (n_nodes, n_heads) = (self.n_forward_nodes, self.n_forward_heads);
+        lower_typed(&self.graph, n_nodes, n_heads, &self.typed, &requests, options, self.is_train)
+    }
+}
+
+/// Whether common subexpressions are merged.
+fn eliminates(options: &BindOptions) -> bool {
+    options.eliminate_common && options.ops.get("_copy").is_ok()
+}
+
+/// The graph to bind: without common subexpressions where [`BindOptions::eliminate_common`] says so. Variables keep their
+/// order and names; heads keep their order, and may have another name.
+///
+/// # Errors
+/// None that a graph causes.
+pub fn forward_graph(graph: &Graph, options: &BindOptions) -> Result<Graph> {
+    if eliminates(options) { eliminate_common(graph, &options.ops) } else { Ok(graph.clone()) }
+}
+
+fn lower_typed(
+    graph: &Graph,
+    n_forward_nodes: usize,
+    n_forward_heads: usize,
+    typed: &Typed,
+    requests: &[GradReq],
+    options: &BindOptions,
+    is_train: bool,
+) -> Result<Program> {
+    let mut output_reqs = vec![WriteReq::Write; n_forward_heads];
+    output_reqs.extend(requests.iter().map(|request| request.write_req()));
+    let source = Source {
+        graph,
+        n_forward_nodes,
+        shapes: &typed.known.shapes,
+        dtypes: &typed.known.dtypes,
+        bound: &typed.bound,
+        output_reqs: &output_reqs,
+        n_forward_heads,
+        is_train,
+    };
+    lower(source, options)
+}
+
+/// The graph that was differentiated.
+struct Forward<'a> {
+    graph: &'a Graph,
+    known: &'a Known,
+    bound: &'a FxHashMap<NodeId, Bound>,
+}
+
+impl Forward<'_> {
+    fn describe(&self, name: String, request: GradReq, entry: usize) -> Wanted {
+        Wanted { name, request, shape: self.known.shapes[entry].clone(), dtype: self.known.dtypes[entry] }
     }
 
-    /// As [`Self::lower`], with operators as in training or as at inference.
-    ///
-    /// # Errors
-    /// As [`Self::lower`].
-    pub fn lower_as(&self, options: &BindOptions, is_train: bool) -> Result<Program> {
-        let mut output_reqs = vec![WriteReq::Write; self.n_forward_heads];
-        output_reqs.extend(self.gradients.iter().map(|g| g.request.write_req()));
-        let source = Source {
-            graph: &self.graph,
-            n_forward_nodes: self.n_forward_nodes,
-            shapes: &self.known.shapes,
-            dtypes: &self.known.dtypes,
-            bound: &self.bound,
-            output_reqs: &output_reqs,
-            n_forward_heads: self.n_forward_heads,
-            is_train,
+    /// For each head, the gradient that somebody must give.
+    fn head_grads(&self, joined: &GradientGraph) -> Vec<Option<Wanted>> {
+        let wanted = |(head, variable): (usize, &Option<NodeId>)| {
+            let entry = self.graph.entry_id(self.graph.heads()[head]);
+            variable.map(|_| self.describe(self.graph.entry_name(entry), GradReq::Write, entry.index()))
         };
-        lower(source, options)
+        joined.head_grads.iter().enumerate().map(wanted).collect()
+    }
+
+    /// Shapes and types of every entry of a joined graph, and the arrays of its variables: those of the forward graph,
+    /// then those of the head gradients.
+    fn typed(&self, joined: &GradientGraph, options: &BindOptions) -> Result<Typed> {
+        let mut given: Vec<(String, Shape, DType)> = Vec::new();
+        for &id in self.graph.variables() {
+            let entry = self.graph.output_id(id, 0).index();
+            let (shape, dtype) = (self.known.shapes[entry].clone(), self.known.dtypes[entry]);
+            given.push((self.graph.node(id).name.clone(), shape, dtype));
+        }
+        let mut bound = self.bound.clone();
+        for (variable, wanted) in joined.head_grads.iter().zip(self.head_grads(joined)) {
+            let (Some(id), Some(wanted)) = (*variable, wanted) else { continue };
+            given.push((joined.graph.node(id).name.clone(), wanted.shape, wanted.dtype));
+            let index = bound.len();
+            bound.insert(id, Bound { index, is_constant: false });
+        }
+        Ok(Typed { known: infer(&joined.graph, &given, options)?, bound })
     }
 }
 

@@ -54,6 +54,7 @@ mod machine;
 mod options;
 mod packed;
 mod program;
+mod recompute;
 mod report;
 mod runner;
 mod segment;
@@ -67,5 +68,5 @@ pub use imperative::{
     BackwardOptions, CachedOp, CachedOpFlags, CachedOpStats, Function, FunctionCall, Imperative, ImperativeOptions,
     autograd,
 };
-pub use options::BindOptions;
+pub use options::{BindOptions, Recompute};
 pub use report::{ExecutorReport, StepReport};

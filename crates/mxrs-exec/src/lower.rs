@@ -244,7 +244,7 @@ impl Lowering<'_> {
             outputs: vec![output],
             is_output_used: vec![true],
             n_rewrites: 0,
-            is_clone: false,
+            is_clone: node.clone_of.is_some(),
             random: None,
             inplace: Vec::new(),
             ignored_inputs: Vec::new(),

@@ -7,6 +7,28 @@ use mxrs_sync::Team;
 use mxrs_types::DType;
 use std::sync::Arc;
 
+/// What a training step computes a second time, so that less has to be kept until the gradient needs it.
+///
+/// No choice changes a value, a gradient, an auxiliary state or a random number. The arena is planned with and without, and
+/// what does not make it smaller is not done. Calls annotated with `__force_mirroring__` are computed again in every
+/// mode of the first two, random ones excepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Recompute {
+    /// Nothing but what is annotated.
+    #[default]
+    Off,
+    /// What is cheap (`MXNET_BACKWARD_DO_MIRROR`): all but random and [costly](mxrs_op::OpDef::is_costly) operators.
+    Mirror,
+    /// Segments of the graph, about as many as the root of its length: one more forward run at most.
+    Sqrt,
+    /// Segments chosen by dynamic programming for the least memory, on the chain that the graph is.
+    Chain,
+    /// As little as possible for an arena of at most this many bytes: activations, gradients on the way and workspaces
+    /// of a step, without parameters and their gradients, inputs and outputs. Binding fails where that cannot be reached,
+    /// and says what can.
+    Budget(usize),
+}
+
 /// Choices a caller has when binding a graph.
 #[derive(Clone)]
 pub struct BindOptions {
@@ -27,6 +49,12 @@ pub struct BindOptions {
     pub gradients: Option<GradRequests>,
     /// Gradients that one sum adds up (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`); from that many on they are added one by one.
     pub grad_sum_cap: usize,
+    /// What the gradient computes again instead of keeping it.
+    pub recompute: Recompute,
+    /// Computes equal operators with equal inputs once (`MXNET_ELIMINATE_COMMON_EXPR`). Outputs keep their names and bits;
+    /// gradients of values that were computed twice are summed in another order. Without `_copy` among [`Self::ops`]
+    /// nothing is merged.
+    pub eliminate_common: bool,
     /// Operators that gradients are made of.
     pub ops: OpSet,
     /// Element type of variables that nothing else determines.
@@ -47,6 +75,8 @@ impl BindOptions {
             bulk_train_backward: 15,
             gradients: None,
             grad_sum_cap: 8,
+            recompute: Recompute::Off,
+            eliminate_common: true,
             ops: OpSet::default(),
             default_dtype: DType::F32,
             dtypes: Vec::new(),

@@ -30,7 +30,7 @@ impl Training {
         variables: &Variables,
         options: &BindOptions,
     ) -> Result<Self> {
-        let joined = Joined::new(graph, &variables.known, &variables.bound, options)?;
+        let joined = Joined::new(graph, &variables.known, &variables.bound, options, true)?;
         let given = options.gradients.as_ref().map_or(&[][..], |requests| &requests.arrays);
         let bind = |wanted: &Wanted| {
             let array = match given.iter().rev().find(|(name, _)| *name == wanted.name) {

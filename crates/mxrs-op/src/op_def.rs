@@ -134,6 +134,9 @@ pub struct OpDef {
     /// Multiply-adds of a call, to weigh operators against each other. Without better knowledge one for every element of
     /// the largest tensor.
     pub multiply_adds: fn(&OpCall<'_>) -> u64,
+    /// Whether its outputs are worth keeping for the gradient where cheaper ones are computed again
+    /// (`MXNET_BACKWARD_DO_MIRROR`): products, and what MXNet's rule names beside them.
+    pub is_costly: bool,
     /// How closely kernels agree with the reference.
     pub accuracy: Accuracy,
     /// The slow, obviously right kernel; `None` for an operator that is listed but not built.
@@ -201,6 +204,7 @@ impl OpDef {
             gradient: Gradient::Undefined,
             companions: Vec::new,
             multiply_adds: one_per_element,
+            is_costly: false,
             accuracy: Accuracy::Exact,
             reference: None,
             samples: Vec::new,

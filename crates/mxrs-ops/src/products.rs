@@ -48,6 +48,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
     let define = |name| OpDef {
         infer_dtype,
         dtypes: FLOATS,
+        is_costly: true,
         accuracy: Accuracy::Product,
         ..OpDef::new(name).params::<P::Params>()
     };

@@ -6,7 +6,7 @@ use crate::{Model, settings};
 use mxrs_data::ImageThreads;
 use mxrs_engine::Engine;
 use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
-use mxrs_exec::BindOptions;
+use mxrs_exec::{BindOptions, CachedOpFlags, Imperative};
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpSet};
 use mxrs_storage::Storage;
@@ -214,16 +214,32 @@ impl Runtime {
         &self.shared.backends
     }
 
-    /// How graphs are bound: backends, team, planner and bulks as the settings say.
+    /// Calls of single operators on arrays of this runtime, and their recording, as the settings say.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn imperative(&self) -> Result<Imperative> {
+        Imperative::with(self.arrays(), &self.bind_options(), settings::imperative(self.settings()))
+    }
+
+    /// The switches of a [`CachedOp`](mxrs_exec::CachedOp) whose caller says nothing else: bulks and number of plans.
+    pub fn cached_op_flags(&self) -> CachedOpFlags {
+        settings::cached_op(self.settings())
+    }
+
+    /// How graphs are bound: backends, team, planner, bulks, recomputation and passes as the settings say.
     pub fn bind_options(&self) -> BindOptions {
-        let bulk = &self.settings().bulk;
+        let settings = self.settings();
+        let (bulk_train_forward, bulk_train_backward) = settings::training_bulks(settings);
         BindOptions {
             team: Arc::clone(self.team()),
-            plan: settings::planner(self.settings()),
-            bulk_inference: bulk.inference,
-            bulk_train_forward: if bulk.train { bulk.forward_limit() } else { 1 },
-            bulk_train_backward: if bulk.train { bulk.backward_limit() } else { 1 },
-            grad_sum_cap: self.settings().graph.grad_sum_cap,
+            plan: settings::planner(settings),
+            bulk_inference: settings.bulk.inference,
+            bulk_train_forward,
+            bulk_train_backward,
+            grad_sum_cap: settings.graph.grad_sum_cap,
+            recompute: settings::recompute(settings),
+            eliminate_common: settings.graph.eliminate_common,
             ops: self.ops().clone(),
             ..BindOptions::new(self.backends().list())
         }

@@ -3,7 +3,10 @@
 use crate::Backends;
 use mxrs_engine::gpu::GpuSync;
 use mxrs_engine::{EngineConfig, EngineKind};
-use mxrs_env::{Affinity, AffinityType, GpuSyncWord, Group, PoolDevice, PoolSettings, Settings, Warning};
+use mxrs_env::{
+    Affinity, AffinityType, Bytes, GpuSyncWord, Group, PlanWord, PoolDevice, PoolSettings, Remat, Settings, Warning,
+};
+use mxrs_exec::{CachedOpFlags, ImperativeOptions, Recompute};
 use mxrs_graph::PlanOptions;
 use mxrs_storage::{PoolConfig, StorageConfig};
 use mxrs_sync::affinity::{Placement, cpu_list};
@@ -94,19 +97,61 @@ pub fn planner(settings: &Settings) -> PlanOptions {
         enable_inplace: settings.planner.enable_inplace,
         match_range: match_range.map(|range| u32::try_from(range).unwrap_or(u32::MAX)),
         num_colours: u32::try_from(settings.n_colours().get()).unwrap_or(u32::MAX),
-        auto_search: settings.planner.sweep_match_range,
-        allow_offset: true,
-        allow_pool: true,
+        auto_search: settings.planner.sweep_match_range || settings.memory_opt.memory_opt,
+        allow_offset: settings.planner.plan != PlanWord::Pool,
+        allow_pool: settings.planner.plan != PlanWord::Offset,
         verbose: settings.planner.verbose,
     }
 }
 
-/// Warnings for settings that are right and cannot do anything here: there is no GPU, and perhaps no fork or no oneDNN.
+/// What training computes again: `MXRS_REMAT` alone where it is set, otherwise what a budget of bytes asks for, otherwise
+/// what is cheap where one of MXNet's switches is on.
+pub fn recompute(settings: &Settings) -> Recompute {
+    let saver = &settings.memory_opt;
+    // No arena is larger than the address space, so a larger budget is always met.
+    let budget = |Bytes(bytes): Bytes| Recompute::Budget(usize::try_from(bytes).unwrap_or(usize::MAX));
+    match (saver.remat, saver.memory_budget) {
+        (Some(Remat::Mirror), _) => Recompute::Mirror,
+        (Some(Remat::Sqrt), _) => Recompute::Sqrt,
+        (Some(Remat::Chain), _) => Recompute::Chain,
+        (Some(Remat::Budget(bytes)), _) | (None, Some(bytes)) => budget(bytes),
+        (None, None) if saver.do_mirror || saver.memory_opt => Recompute::Mirror,
+        _ => Recompute::Off,
+    }
+}
+
+/// Most operators pushed as one in the forward and in the backward half of training.
+pub fn training_bulks(settings: &Settings) -> (usize, usize) {
+    match settings.bulk.train {
+        true => (settings.bulk.forward_limit(), settings.bulk.backward_limit()),
+        false => (1, 1),
+    }
+}
+
+/// Calls of single operators.
+pub fn imperative(settings: &Settings) -> ImperativeOptions {
+    ImperativeOptions { check_versions: settings.graph.autograd_version_check, ..ImperativeOptions::default() }
+}
+
+/// Graphs that are called like operators, where the caller says nothing else.
+pub fn cached_op(settings: &Settings) -> CachedOpFlags {
+    let (forward_bulk_size, backward_bulk_size) = training_bulks(settings);
+    let plan_cache = settings.planner.plan_cache.get();
+    CachedOpFlags { forward_bulk_size, backward_bulk_size, plan_cache, ..CachedOpFlags::default() }
+}
+
+/// Warnings for settings that are right and cannot do anything here: another one decides, there is no GPU, and perhaps no
+/// fork or no oneDNN.
 pub(crate) fn without_effect(settings: &Settings, backends: &Backends) -> Vec<Warning> {
     let pools = PoolSettings::ROWS.iter().map(|row| row.name).filter(|name| name.starts_with("MXNET_GPU_"));
     let workers = ["MXNET_GPU_COPY_NTHREADS", "MXNET_GPU_WORKER_NSTREAMS", "MXRS_GPU_SYNC"];
     let mut warnings: Vec<Warning> =
         pools.chain(workers).filter_map(|name| settings.inert_warning(name, "this build has no GPU")).collect();
+    let savers = ["MXRS_REMAT", "MXRS_MEMORY_BUDGET", "MXNET_BACKWARD_DO_MIRROR"];
+    if let Some(first) = savers.iter().position(|name| settings.is_set(name)) {
+        let reason = format!("{} decides alone", savers[first]);
+        warnings.extend(savers[first + 1..].iter().filter_map(|name| settings.inert_warning(name, &reason)));
+    }
     if cfg!(not(unix)) {
         let of_workers = ["MXNET_MP_WORKER_NTHREADS", "MXNET_MP_OPENCV_NUM_THREADS"];
         let reason = "this system forks no worker processes";
@@ -141,6 +186,9 @@ mod tests {
         assert_eq!(engine(&empty).unwrap(), EngineConfig::default());
         assert_eq!(storage(&empty).unwrap(), StorageConfig::default());
         assert_eq!(planner(&empty), PlanOptions::default());
+        assert_eq!(recompute(&empty), Recompute::default());
+        assert_eq!(imperative(&empty), ImperativeOptions::default());
+        assert_eq!(cached_op(&empty), CachedOpFlags::default());
         assert_eq!(onednn_cache_entries(&empty), None);
     }
 
@@ -176,6 +224,19 @@ mod tests {
         assert_eq!((options.match_range, options.enable_inplace), (Some(16), false));
         let capped = planner(&settings([("MXNET_EXEC_NUM_TEMP", "5"), ("MXNET_GPU_WORKER_NTHREADS", "3")]));
         assert_eq!(capped.num_colours, 3);
+    }
+
+    #[test]
+    fn one_setting_decides_what_is_computed_again() {
+        let mirror = ("MXNET_BACKWARD_DO_MIRROR", "1");
+        let budget = ("MXRS_MEMORY_BUDGET", "2GiB");
+        assert_eq!(recompute(&settings([mirror])), Recompute::Mirror);
+        assert_eq!(recompute(&settings([("MXNET_MEMORY_OPT", "1")])), Recompute::Mirror);
+        assert_eq!(recompute(&settings([mirror, budget])), Recompute::Budget(2 << 30));
+        assert_eq!(recompute(&settings([mirror, budget, ("MXRS_REMAT", "off")])), Recompute::Off);
+        assert_eq!(recompute(&settings([budget, ("MXRS_REMAT", "budget:1MiB")])), Recompute::Budget(1 << 20));
+        assert_eq!(recompute(&settings([("MXRS_REMAT", "sqrt")])), Recompute::Sqrt);
+        assert_eq!(recompute(&settings([("MXRS_REMAT", "chain")])), Recompute::Chain);
     }
 
     #[test]

@@ -79,6 +79,33 @@ fn all_algorithms_are_compared_with_the_lower_bound() {
 }
 
 #[test]
+fn modes_of_recomputation_are_compared() {
+    let args = ["plan", "resnet-50", "--shape", "data=(2,3,64,64)", "--mode", "training", "--format", "json"];
+    let json = mxrs(args.iter().chain(&["--compare", "--set", "MXRS_REMAT=sqrt"])).json();
+    let rows = json["recomputed"].as_array().expect("a list");
+    let of = |name: &str| {
+        let row = rows.iter().find(|row| row["mode"] == name).unwrap_or_else(|| panic!("{name} in {json}"));
+        let number = |key: &str| row[key].as_u64().expect("a number");
+        (number("bytes"), number("saved_bytes"), number("operators"), row["extra_time"].as_f64().expect("a number"))
+    };
+    let off = of("off");
+    assert_eq!((off.1, off.2, off.3), (0, 0, 0.0));
+    for mode in ["mirror", "sqrt", "chain"] {
+        let (bytes, saved, operators, extra_time) = of(mode);
+        assert!(saved > 0 && bytes + saved == off.0 && operators > 40, "{mode} in {json}");
+        assert!(extra_time > 0.0 && extra_time <= 0.5, "{mode} in {json}");
+    }
+    let chosen: Vec<&Value> = rows.iter().filter(|row| row["chosen"] == true).collect();
+    assert_eq!((chosen.len(), &chosen[0]["mode"]), (1, &"sqrt".into()));
+    assert_eq!(bytes(&json, "arena"), of("sqrt").0);
+    let text = plan(&["--compare", "--mode", "training"]).ok();
+    assert!(text.contains("computed again") && text.contains("chosen: off"), "{text}");
+    assert!(!plan(&["--compare"]).ok().contains("computed again"), "there is no backward pass");
+    let refused = mxrs(args.iter().chain(&["--set", "MXRS_MEMORY_BUDGET=1MiB"])).failed(2);
+    assert!(refused.contains("1048576") && refused.contains("at least"), "{refused}");
+}
+
+#[test]
 fn variables_are_set_for_the_plan() {
     let json = plan(&["--set", "NNVM_EXEC_MATCH_RANGE=0", "--set", "MXNET_EXEC_ENABLE_INPLACE=0", "--format", "json"]);
     let json = json.json();

@@ -8,15 +8,15 @@ settings! {
         /// Inference pushes the whole graph as one bulk; 0: each operator alone.
         inference: bool = 1, "MXNET_EXEC_BULK_EXEC_INFERENCE" [D30 Owner InEffect];
         /// Training pushes forward and backward in bulks; 0: each operator alone.
-        train: bool = 1, "MXNET_EXEC_BULK_EXEC_TRAIN" [D31 Owner NotYet];
+        train: bool = 1, "MXNET_EXEC_BULK_EXEC_TRAIN" [D31 Owner InEffect];
         /// Most operators of one bulk in training; 0 and 1 both mean one.
-        max_nodes: usize = 15, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN" [D32 FirstUse NotYet];
+        max_nodes: usize = 15, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN" [D32 FirstUse InEffect];
         /// Most operators of one bulk in the forward pass of training, and among operators called one by one.
         max_nodes_forward: Option<usize> = unset("the value of MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN"),
-            "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD" [D33 FirstUse NotYet];
+            "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD" [D33 FirstUse InEffect];
         /// Most operators of one bulk in the backward pass.
         max_nodes_backward: Option<usize> = unset("the value of MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN"),
-            "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD" [D34 FirstUse NotYet];
+            "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD" [D34 FirstUse InEffect];
     }
 }
 

@@ -8,13 +8,16 @@ settings! {
         /// Joins elementwise operators on GPUs into kernels that are compiled at run time.
         use_fusion: bool = 1, "MXNET_USE_FUSION" [D86 Owner NotYet];
         /// Computes equal operators with equal inputs once.
-        eliminate_common: bool = 1, "MXNET_ELIMINATE_COMMON_EXPR" [D88 Owner NotYet];
+        eliminate_common: bool = 1, "MXNET_ELIMINATE_COMMON_EXPR" [D88 Owner InEffect];
         /// Backend for which the graph is partitioned; `MKLDNN` and `ONEDNN` are the same, `NONE` switches it off.
         subgraph_backend: Option<String> = unset("the best registered backend that fuses"), "MXNET_SUBGRAPH_BACKEND"
             [D92 Owner NotYet];
         /// Fewer gradients of one value than this are added by one operator, more by a chain of in-place additions.
-        grad_sum_cap: usize = 8, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP" [B27 FirstUse NotYet],
+        grad_sum_cap: usize = 8, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP" [B27 FirstUse InEffect],
             Kind::int(2, usize::MAX as i128);
+        /// The backward pass of recorded operators notices that a value it reads was overwritten meanwhile, and says where;
+        /// 0: it computes with the new value.
+        autograd_version_check: bool = 1, "MXRS_AUTOGRAD_VERSION_CHECK" [M10 Owner InEffect];
         /// Logs the storage types and dispatch modes of each graph.
         storage_type_verbose: bool = 0, "MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING" [B30 FirstUse NotYet];
         /// Logs memory plan and storage types of graphs that are bound through the symbolic interface.

@@ -1,15 +1,22 @@
 //! Savers of training memory.
 
-use crate::settings;
+use crate::{Bytes, Remat, settings};
 use std::num::NonZeroUsize;
 
 settings! {
     /// Savers of training memory.
     pub struct MemoryOptSettings in MemoryOpt {
         /// Drops the results of cheap operators and computes them again for the backward pass.
-        do_mirror: bool = 0, "MXNET_BACKWARD_DO_MIRROR" [D50 Owner NotYet];
+        do_mirror: bool = 0, "MXNET_BACKWARD_DO_MIRROR" [D50 Owner InEffect];
         /// Turns on every saver of memory, at some cost in time.
-        memory_opt: bool = 0, "MXNET_MEMORY_OPT" [D51 Owner NotYet];
+        memory_opt: bool = 0, "MXNET_MEMORY_OPT" [D51 Owner InEffect];
+        /// What the backward pass computes again: nothing, cheap operators as `MXNET_BACKWARD_DO_MIRROR`, segments, or as
+        /// little as a number of bytes asks for. When set, it decides alone.
+        remat: Option<Remat> = unset("what MXRS_MEMORY_BUDGET, MXNET_BACKWARD_DO_MIRROR and MXNET_MEMORY_OPT say"),
+            "MXRS_REMAT" [M6 Owner InEffect];
+        /// Most bytes of activations, gradients on the way and workspaces of a training step; as little as possible is
+        /// computed again for that, and binding fails where it cannot be reached, saying what can.
+        memory_budget: Option<Bytes> = unset("no limit"), "MXRS_MEMORY_BUDGET" [M7 Owner InEffect];
         /// How many candidates lie between two kept ones in the oldest form of mirroring. An older setting.
         mirror_step: NonZeroUsize = 100, "MXNET_BACKWARD_MIRROR_STEP" [O18 Owner Inert];
     }

@@ -36,7 +36,7 @@ pub use kvstore::KvStoreSettings;
 pub use logging::LogSettings;
 pub use memory_opt::MemoryOptSettings;
 pub use onednn::OneDnnSettings;
-pub use planner::PlannerSettings;
+pub use planner::{PlanWord, PlannerSettings};
 pub use pools::{PoolConfig, PoolDevice, PoolKind, PoolSettings};
 pub use profiler::ProfilerSettings;
 pub use resources::ResourceSettings;

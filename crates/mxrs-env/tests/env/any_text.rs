@@ -16,6 +16,7 @@ fn any_value() -> impl Strategy<Value = String> {
         "[-+]?[0-9]{0,25}",
         "[-+0-9.eE ]{0,10}",
         "[0-9, ]{0,10}",
+        "(off|mirror|sqrt|chain|budget:)?[0-9]{0,20} ?([KMGTkmgt]?i?B)?",
         Just("true".to_owned()),
         Just("Round".to_owned()),
         Just("float32,int8".to_owned()),
@@ -35,7 +36,7 @@ proptest! {
             Ok((settings, warnings)) => {
                 prop_assert!(errors.is_empty());
                 prop_assert!(warnings.iter().all(|warning| !warning.to_string().is_empty()));
-                prop_assert_eq!(settings.listing(None).rows.len(), 189);
+                prop_assert_eq!(settings.listing(None).rows.len(), 194);
                 prop_assert!(serde_json::from_str::<serde_json::Value>(&settings.listing(None).to_json()).is_ok());
             }
             Err(error) => prop_assert_eq!(Some(&error), errors.first()),

@@ -17,7 +17,7 @@ fn every_documented_row_is_listed_once() {
     let listed: Vec<_> = listing.rows.iter().map(|row| (row.id, row.name.clone())).collect();
     let known: Vec<_> = registry().iter().map(|entry| (entry.id(), entry.name())).collect();
     assert_eq!(listed, known);
-    assert_eq!(listed.len(), 189);
+    assert_eq!(listed.len(), 194);
     for row in &listing.rows {
         assert_eq!(row.origin, Origin::Default, "{}", row.name);
         assert!(row.value == row.default || row.id.starts_with('O'), "{}: {} / {}", row.name, row.value, row.default);
@@ -37,7 +37,7 @@ fn values_and_origins_are_the_effective_ones() {
     assert_eq!(view("MXNET_ONEDNN_ENABLED"), ("0", Origin::Alias, "1", true));
     assert_eq!(view("MXNET_MKLDNN_ENABLED"), ("0", Origin::Environment, "that of MXNET_ONEDNN_ENABLED", true));
     assert_eq!(view("MXNET_ENGINE_TYPE"), ("NaiveEngine", Origin::Api, "ThreadedEnginePerDevice", true));
-    assert_eq!(view("MXNET_MEMORY_OPT"), ("0", Origin::Default, "0", false));
+    assert_eq!(view("MXNET_EXEC_VERBOSE_LOGGING"), ("0", Origin::Default, "0", false));
     assert_eq!(view("MXNET_HOME").0, "$HOME/.mxnet, on Windows mxnet in %APPDATA%");
 }
 
@@ -60,7 +60,7 @@ fn ignored_and_grouped_older_names_say_so() {
 fn areas_partition_the_list() {
     let settings = read(&[]).0;
     let parts: usize = Area::ALL.iter().map(|&area| settings.listing(Some(area)).rows.len()).sum();
-    assert_eq!(parts, 189);
+    assert_eq!(parts, 194);
     let threads = settings.listing(Some("threads".parse().unwrap()));
     let ids: Vec<_> = threads.rows.iter().map(|row| row.id).collect();
     assert_eq!(ids, ["D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "B26", "O1"]);
@@ -94,9 +94,9 @@ fn markdown_rows_have_as_many_cells_as_the_heading() {
     let listing = read(&[("KMP_AFFINITY", "scatter"), ("MXNET_CUDA_GRAPHS_DBG_FILE", "a|b\nc")]).0.listing(None);
     let markdown = listing.to_markdown();
     assert!(markdown.lines().all(|line| n_cells(line) == COLUMNS.len()), "{markdown}");
-    assert_eq!(markdown.lines().count(), 2 + 189);
+    assert_eq!(markdown.lines().count(), 2 + 194);
     assert!(markdown.contains("| `MXNET_CUDA_GRAPHS_DBG_FILE` | a\\|b c | environment | empty | not yet in effect |"));
-    assert_eq!(listing.cells().len(), 189);
+    assert_eq!(listing.cells().len(), 194);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn the_page_has_every_row_under_its_area() {
     }
     let rows =
         page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| row") && !line.starts_with("| ---"));
-    assert_eq!(rows.clone().count(), 189);
+    assert_eq!(rows.clone().count(), 194);
     assert!(rows.clone().all(|line| n_cells(line) == 7));
     let titles: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     let expected: Vec<_> = Area::ALL.iter().filter(|&&area| area != Area::Extension).map(|area| area.title()).collect();
@@ -127,7 +127,7 @@ fn rows_of_another_crate_are_known_checked_and_listed() {
     let listing = settings.listing(Some(Area::Extension));
     assert_eq!(listing.rows.len(), 1);
     assert_eq!((listing.rows[0].value.as_str(), listing.rows[0].status), ("3", Status::InEffect));
-    assert_eq!(settings.listing(None).rows.len(), 190);
+    assert_eq!(settings.listing(None).rows.len(), 195);
     assert_eq!(TurboSettings::from_snapshot(&snapshot).unwrap().0.stages, 3);
     let bad = Snapshot::take(&MapSource::new([("MXNET_TURBO_STAGES", "10")]));
     assert!(Settings::from_snapshot_with(&bad, &[TurboSettings::ROWS]).is_err());

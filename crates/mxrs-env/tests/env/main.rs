@@ -40,6 +40,8 @@ fn other_value(row: &Row) -> String {
         Kind::Folder => env!("CARGO_MANIFEST_DIR").into(),
         Kind::Url => "file:/data".into(),
         Kind::Grammar { .. } if row.name == "KMP_AFFINITY" => "granularity=fine,compact,1,0".into(),
+        Kind::Grammar { name: "bytes", .. } => "2GiB".into(),
+        Kind::Grammar { name: "mode", .. } => "budget:2GiB".into(),
         Kind::Grammar { .. } => "float32".into(),
     }
 }

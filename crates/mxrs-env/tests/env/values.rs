@@ -252,9 +252,9 @@ fn a_row_without_effect_warns_once_when_it_leaves_its_default() {
 
 #[test]
 fn names_of_other_programs_are_marked() {
-    let (_, warnings) = read(&[("TMPDIR", "/scratch"), ("MXNET_MEMORY_OPT", "1")]);
+    let (_, warnings) = read(&[("TMPDIR", "/scratch"), ("MXNET_EXEC_VERBOSE_LOGGING", "1")]);
     let marks: Vec<_> = warnings.iter().map(|warning| (warning.name(), warning.is_about_shared_name())).collect();
-    assert_eq!(marks, [("MXNET_MEMORY_OPT", false), ("TMPDIR", true)]);
+    assert_eq!(marks, [("MXNET_EXEC_VERBOSE_LOGGING", false), ("TMPDIR", true)]);
 }
 
 #[test]

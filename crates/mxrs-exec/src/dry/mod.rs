@@ -5,7 +5,7 @@ mod tensors;
 pub use tensors::{PlannedTensor, TensorKind};
 
 use crate::bind::{Given, known};
-use crate::joined::Joined;
+use crate::joined::{Joined, forward_graph};
 use crate::lower::{Bound, Source, lower};
 use crate::machine;
 use crate::options::BindOptions;
@@ -88,6 +88,7 @@ impl DryGraph {
     /// # Errors
     /// As [`plan_graph`].
     pub fn new(graph: &Graph, inputs: &[(&str, Shape)], options: &BindOptions, is_train: bool) -> Result<Self> {
+        let graph = &forward_graph(graph, options)?;
         let known = known(graph, inputs, &[] as &[Given<'_>], options)?;
         let is_input = |name: &str| inputs.iter().any(|(input, _)| *input == name);
         let is_constant = |id| !is_input(&graph.node(id).name) && !graph.is_label(id);
@@ -96,7 +97,7 @@ impl DryGraph {
         let bound = bound.map(|(index, (id, is_constant))| (*id, Bound { index, is_constant: *is_constant })).collect();
         let n_outputs = graph.heads().len();
         let program = if is_train {
-            Joined::new(&Arc::new(graph.clone()), &known, &bound, options)?.lower(options)?
+            Joined::new(&Arc::new(graph.clone()), &known, &bound, options, true)?.lower(options)?
         } else {
             lower(
                 Source {

@@ -94,6 +94,7 @@ pub fn define() -> OpDef {
         dtypes: FLOATS,
         inplace: &[(0, 0)],
         ignored_at_inference: &[1],
+        is_costly: true,
         accuracy: Accuracy::Reduction,
         gradient: Gradient::By(gradient),
         companions: || vec![define_backward()],

@@ -31,6 +31,7 @@ pub fn define() -> OpDef {
         infer_shape,
         infer_dtype,
         dtypes: MOVABLE,
+        is_costly: true,
         gradient: Gradient::By(|_, scope| gradient(scope)),
         companions: || vec![backward()],
         reference: Some(|params, inputs, outputs, _| {

@@ -16,6 +16,7 @@ mod probe;
 mod reports;
 mod rules;
 mod threads;
+mod training;
 mod workers;
 
 use log_lines::log_lines;

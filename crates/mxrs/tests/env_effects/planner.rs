@@ -1,4 +1,4 @@
-//! D10, D11, D12, B28 and B29, with the older names O2 and O8: what the memory plan of a bound graph says.
+//! D10, D11, D12, B28, B29 and M8, with the older names O2 and O8: what the memory plan of a bound graph says.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
@@ -94,6 +94,21 @@ fn o2_is_d11() {
     check_older_name("MXNET_EXEC_MATCH_RANGE", "NNVM_EXEC_MATCH_RANGE", ["0", "4"], effect);
 }
 
+/// The pool makes 144 bytes of them, as D11 says; what is smaller is taken.
+#[test]
+fn m8_pool_offset_or_the_smaller() {
+    let plan = |vars: Vars<'_>| {
+        let report = powers_plan(vars);
+        (matches!(report.algorithm, Algorithm::Pool { .. }), report.bytes)
+    };
+    assert_eq!(plan(&[("MXRS_PLAN", "pool")]), (true, 144));
+    let (is_pool, bytes) = plan(&[("MXRS_PLAN", "offset")]);
+    assert!(!is_pool);
+    assert_eq!(plan(&[("MXRS_PLAN", "auto")]), plan(&[]));
+    assert_eq!(plan(&[]).1, bytes.min(144));
+    assert!(plan(&[("MXRS_PLAN", "offset"), ("NNVM_EXEC_MATCH_RANGE", "16")]).0, "an explicit range is the pool's");
+}
+
 #[test]
 fn b28_off_tries_one_range() {
     let n_tried = |vars: Vars<'_>| tried(&powers_plan(vars));
@@ -107,10 +122,12 @@ fn b28_off_tries_one_range() {
 fn two_branches(runtime: &Runtime) -> Graph {
     let mut calls = Calls::new(runtime);
     let source = calls.named("source", "_plus_scalar", &[("scalar", "1")], &[&Symbol::variable("x")]);
-    let mut ends = ["left", "right"].map(|side| (side, source.clone()));
+    // Different operators, for equal branches are one branch.
+    let mut ends =
+        [("left", "_plus_scalar", "1"), ("right", "_minus_scalar", "-1")].map(|branch| (branch, source.clone()));
     for step in 0..4 {
-        for (side, end) in &mut ends {
-            *end = calls.named(&format!("{side}{step}"), "_plus_scalar", &[("scalar", "1")], &[end]);
+        for ((side, op, scalar), end) in &mut ends {
+            *end = calls.named(&format!("{side}{step}"), op, &[("scalar", scalar)], &[end]);
         }
     }
     calls.call("elemwise_add", &[], &[&ends[0].1, &ends[1].1]).graph().unwrap()

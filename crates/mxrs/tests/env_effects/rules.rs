@@ -24,6 +24,10 @@ enum Accepts {
     Words(&'static str),
     /// The notation of KMP_AFFINITY.
     Affinity,
+    /// The notation of MXRS_REMAT.
+    Remat,
+    /// A number of bytes, perhaps with a unit.
+    Bytes,
 }
 
 use Accepts::*;
@@ -73,6 +77,19 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXRS_ENGINE_STALL_SECS", From(1)),
     ("MXRS_EXIT_TIMEOUT_MS", From(0)),
     ("MXNET_EXEC_BULK_EXEC_INFERENCE", Bool),
+    ("MXNET_EXEC_BULK_EXEC_TRAIN", Bool),
+    ("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", From(0)),
+    ("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", From(0)),
+    ("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", From(0)),
+    ("MXNET_BACKWARD_DO_MIRROR", Bool),
+    ("MXNET_MEMORY_OPT", Bool),
+    ("MXNET_ELIMINATE_COMMON_EXPR", Bool),
+    ("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", From(2)),
+    ("MXRS_REMAT", Remat),
+    ("MXRS_MEMORY_BUDGET", Bytes),
+    ("MXRS_PLAN", Words("auto, pool, offset")),
+    ("MXRS_PLAN_CACHE", From(1)),
+    ("MXRS_AUTOGRAD_VERSION_CHECK", Bool),
     ("MXNET_ONEDNN_ENABLED", Bool),
     ("MXNET_ONEDNN_CACHE_NUM", From(-1)),
 ];
@@ -89,6 +106,8 @@ impl Accepts {
             Ints => "integers >= 1, separated by commas".into(),
             Words(words) => format!("one of {words}"),
             Affinity => "[modifier,...]type[,permute[,offset]]".into(),
+            Remat => "off, mirror, sqrt, chain, or budget:<bytes>".into(),
+            Bytes => "a number of bytes".into(),
         }
     }
 
@@ -102,6 +121,8 @@ impl Accepts {
             AnyInt | Ints => "3".into(),
             Words(words) => words.split(", ").nth(1).unwrap_or_default().into(),
             Affinity => "none".into(),
+            Remat => "budget:2GiB".into(),
+            Bytes => "512MiB".into(),
         }
     }
 
@@ -232,8 +253,8 @@ fn a_misspelt_name_warns_with_the_right_one() {
 
 #[test]
 fn a_variable_that_is_not_yet_in_effect_warns() {
-    assert_eq!(warnings(&[("MXNET_EXEC_BULK_EXEC_TRAIN", "0")]), ["MXNET_EXEC_BULK_EXEC_TRAIN=0 is not yet in effect"]);
-    assert!(warnings(&[("MXNET_EXEC_BULK_EXEC_TRAIN", "1")]).is_empty(), "that is the default");
+    assert_eq!(warnings(&[("MXNET_USE_FUSION", "0")]), ["MXNET_USE_FUSION=0 is not yet in effect"]);
+    assert!(warnings(&[("MXNET_USE_FUSION", "1")]).is_empty(), "that is the default");
 }
 
 #[test]

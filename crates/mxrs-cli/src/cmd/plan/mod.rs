@@ -2,6 +2,7 @@
 
 mod compare;
 mod picture;
+mod recompute;
 mod report;
 
 use crate::args::{Compute, ListFormat, assignment};
@@ -18,6 +19,7 @@ const EXAMPLES: &str = "Examples:
   mxrs plan resnet-50 --batch 32 --mode training
   mxrs plan net-symbol.json --shape data=1,3,224,224 --compare
   mxrs plan resnet-152 --mode training --svg plan.svg
+  mxrs plan resnet-50 --mode training --set MXRS_MEMORY_BUDGET=1GiB
   mxrs plan vgg-16 --set NNVM_EXEC_MATCH_RANGE=0 --format json
 
 The lower bound is what is alive at the fullest step: no plan can be smaller. The arena holds activations and workspaces;
@@ -36,7 +38,7 @@ pub struct Args {
     /// Set a variable for this plan, as the environment would; may be given several times
     #[arg(long, value_name = "VARIABLE=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// Run every algorithm of the planner, and show what each needs
+    /// Run every algorithm of the planner, and show what each needs; in training also every mode of MXRS_REMAT
     #[arg(long)]
     compare: bool,
     /// Draw all tensors over time and address
@@ -89,6 +91,9 @@ pub fn run(args: &Args) -> Outcome {
     let mut report = Report::new(&subject, args.mode, &planned);
     if args.compare {
         report.compared = Some(compare::all(&dry, &options.plan, &planned)?);
+        if is_train {
+            report.recomputed = Some(recompute::all(&subject, &options)?);
+        }
     }
     if let Some(path) = &args.svg {
         svg::write(path, &picture::draw(&report.title(), &planned))?;

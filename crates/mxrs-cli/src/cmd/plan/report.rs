@@ -2,6 +2,7 @@
 
 use super::Mode;
 use super::compare::Compared;
+use super::recompute::Recomputed;
 use crate::args::ListFormat;
 use crate::exit::Outcome;
 use crate::subject::Subject;
@@ -30,6 +31,9 @@ pub struct Report {
     /// Every algorithm, when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Vec<Compared>>,
+    /// Every mode of recomputation, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recomputed: Option<Vec<Recomputed>>,
 }
 
 /// Where the bytes are.
@@ -112,6 +116,7 @@ impl Report {
             algorithm: algorithm(report.algorithm),
             tried: pool.chain(offset).collect(),
             compared: None,
+            recomputed: None,
         }
     }
 
@@ -136,6 +141,9 @@ impl Report {
                 if let Some(compared) = &self.compared {
                     text += &format!("\n{}", terminal::markdown(&COLUMNS, compared.iter().map(cells)));
                 }
+                if let Some(modes) = &self.recomputed {
+                    text += &format!("\n{}", terminal::markdown(&MODES, modes.iter().map(mode_cells)));
+                }
                 terminal::print(&text)
             }
             ListFormat::Table => {
@@ -144,8 +152,11 @@ impl Report {
                 for note in self.notes() {
                     terminal::print_line(note)?;
                 }
-                match &self.compared {
-                    Some(compared) => terminal::print_line(table(&COLUMNS, compared.iter().map(cells).collect())),
+                if let Some(compared) = &self.compared {
+                    terminal::print_line(table(&COLUMNS, compared.iter().map(cells).collect()))?;
+                }
+                match &self.recomputed {
+                    Some(modes) => terminal::print_line(table(&MODES, modes.iter().map(mode_cells).collect())),
                     None => Ok(()),
                 }
             }
@@ -186,6 +197,21 @@ impl Report {
 
 const FIGURES: [&str; 3] = ["memory", "bytes", ""];
 const COLUMNS: [&str; 5] = ["algorithm", "bytes", "", "x lower bound", "in place"];
+
+const MODES: [&str; 6] = ["computed again", "arena", "", "saved", "operators", "extra time"];
+
+fn mode_cells(row: &Recomputed) -> Vec<String> {
+    let name = if row.chosen { format!("chosen: {}", row.mode) } else { row.mode.clone() };
+    let saved = 100.0 * row.saved_bytes as f64 / (row.bytes + row.saved_bytes).max(1) as f64;
+    vec![
+        name,
+        row.bytes.to_string(),
+        readable(row.bytes),
+        format!("{} ({saved:.1} %)", readable(row.saved_bytes)),
+        row.operators.to_string(),
+        format!("{:.1} %", 100.0 * row.extra_time),
+    ]
+}
 
 fn cells(row: &Compared) -> Vec<String> {
     let ratio = row.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));

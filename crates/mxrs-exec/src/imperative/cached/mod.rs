@@ -14,6 +14,7 @@ use super::flags;
 use super::invoke::{Imperative, is_aligned};
 use super::lru::Lru;
 use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
+use crate::joined::forward_graph;
 use crate::machine::Machine;
 use mxrs_graph::Graph;
 use mxrs_ndarray::{NdArray, RandomCalls};
@@ -90,10 +91,11 @@ impl CachedOp {
         if flags.static_shape && !flags.static_alloc {
             return Err(Error::invalid("static_shape", "true without static_alloc", "both, or static_alloc alone"));
         }
+        let graph = forward_graph(graph, imperative.options())?;
         let n_ops = graph.nodes().iter().filter(|node| !node.is_variable()).count();
         Ok(Self(Arc::new(Inner {
             imperative: imperative.clone(),
-            graph: Arc::new(graph.clone()),
+            graph: Arc::new(graph),
             n_ops,
             plans: RankedMutex::new(Rank::Leaf, Lru::new(flags.plan_cache)),
             flags,

@@ -111,14 +111,14 @@ impl Plan {
                     requests = requests.with(names[i], GradReq::Write);
                 }
                 let options = BindOptions { gradients: Some(requests), ..options.clone() };
-                let joined = Joined::new(graph, &known, &bound, &options)?;
+                let joined = Joined::new(graph, &known, &bound, &options, signature.is_train)?;
                 head_grads.clone_from(&joined.head_grads);
                 for wanted in &joined.gradients {
                     if let Some(input) = names.iter().position(|name| *name == wanted.name) {
                         gradients.push((input, wanted.clone()));
                     }
                 }
-                joined.lower_as(&options, signature.is_train)?
+                joined.lower(&options)?
             }
         };
         let mut spoilt = Vec::new();

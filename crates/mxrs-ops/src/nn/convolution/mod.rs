@@ -99,6 +99,7 @@ pub fn define() -> OpDef {
         infer_shape,
         infer_dtype,
         dtypes: FLOATS,
+        is_costly: true,
         accuracy: Accuracy::Product,
         multiply_adds: products::multiply_adds,
         gradient: Gradient::By(products::gradient::<backward::Convolution>),
