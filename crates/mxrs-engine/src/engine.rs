@@ -6,7 +6,7 @@ use crate::busy::Busy;
 use crate::config::{EngineConfig, EngineKind};
 use crate::counters::{EngineCounters, Tally};
 use crate::failure::Failures;
-use crate::gpu::{GpuDevice, Gpus};
+use crate::gpu::{GpuDevice, Gpus, OnUse};
 use crate::lifecycle::Handle;
 use crate::op::{OpName, Property, Sync, Use};
 use crate::pool::{Order, Pool, PoolId};
@@ -140,12 +140,20 @@ impl Pools {
 pub struct EngineBuilder {
     config: EngineConfig,
     gpus: Vec<Arc<dyn GpuDevice>>,
+    at_first_gpu_task: OnUse,
 }
 
 impl EngineBuilder {
     /// Lets tasks be pushed for this GPU.
     pub fn gpu(mut self, gpu: Arc<dyn GpuDevice>) -> Self {
         self.gpus.push(gpu);
+        self
+    }
+
+    /// Calls `then` once a GPU is in use: when the first task for one is pushed, on the thread that pushes it. It must not push
+    /// or wait.
+    pub fn at_first_gpu_task(mut self, then: impl Fn() + Send + std::marker::Sync + 'static) -> Self {
+        self.at_first_gpu_task = OnUse(Some(Box::new(then)));
         self
     }
 
@@ -157,8 +165,8 @@ impl EngineBuilder {
     pub fn build(self) -> Result<Engine> {
         // Not loom's: ids are no part of the protocol.
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
-        let Self { config, gpus } = self;
-        let gpus = Gpus::new(gpus, config.stream_layout())?;
+        let Self { config, gpus, at_first_gpu_task } = self;
+        let gpus = Gpus::new(gpus, config.stream_layout())?.at_first_use(at_first_gpu_task);
         if config.kind != EngineKind::default() || config.is_async {
             let suffix = if config.is_async { "Async" } else { "" };
             tracing::info!(target: "mxrs_engine", "MXNet start using engine: {}{suffix}", config.kind.word());
@@ -201,7 +209,7 @@ impl Engine {
 
     /// Begins an engine with these settings.
     pub fn builder(config: EngineConfig) -> EngineBuilder {
-        EngineBuilder { config, gpus: Vec::new() }
+        EngineBuilder { config, gpus: Vec::new(), at_first_gpu_task: OnUse::default() }
     }
 
     /// A new variable, at version 0.

@@ -156,6 +156,7 @@ impl Inner {
         let gpu = device.kind == DeviceKind::Gpu;
         if gpu {
             self.gpus.get(device)?;
+            self.gpus.note_use();
             self.refuse_gpu_in_child(device)?;
         }
         let kind = match (self.config.kind, property) {

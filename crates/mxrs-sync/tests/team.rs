@@ -205,3 +205,46 @@ fn each_thread_is_pinned_to_its_cpu() {
     assert!(bad(vec![]).contains("an empty list"));
     assert!(bad(vec![100_000]).contains("got 100000"));
 }
+
+/// T10: threads that are kept back take no part, whatever the number of chunks, and come back when nobody is.
+#[test]
+fn t10_threads_kept_back_take_no_part() {
+    let team = team(4);
+    for (kept, expected) in [(0, 4), (1, 3), (3, 1), (9, 1), (2, 2), (0, 4)] {
+        team.keep_back(kept);
+        assert_eq!(team.size(), expected);
+        for n in [expected, 40] {
+            let threads = Mutex::new(HashSet::new());
+            team.run(n, &|_| {
+                threads.lock().unwrap().insert(thread::current().id());
+                thread::sleep(std::time::Duration::from_millis(2));
+            });
+            assert_eq!(threads.into_inner().unwrap().len(), expected, "{kept} kept back, {n} chunks");
+        }
+    }
+}
+
+/// T10: keeping threads back while loops run loses no chunk and runs none twice.
+#[test]
+fn t10_keeping_back_while_loops_run() {
+    let (team, over) = (team(4), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for i in 0.. {
+                team.keep_back(i % 4);
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                thread::yield_now();
+            }
+        });
+        for n in (0..2000).map(|i| 2 + i % 9) {
+            let hits: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
+            team.run(n, &|i| {
+                hits[i].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 1), "{n} chunks");
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}

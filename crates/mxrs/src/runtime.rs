@@ -126,7 +126,12 @@ impl RuntimeBuilder {
         if settings.is_set("MXNET_ENGINE_TYPE") && engine_config.kind == Default::default() && !engine_config.is_async {
             tracing::info!("MXNet start using engine: {}", engine_config.kind.word());
         }
-        let arrays = ArrayContext::new(Engine::new(engine_config)?, Storage::new(settings::storage(&settings)?)?);
+        let mut engine = Engine::builder(engine_config);
+        if let Some(threads) = settings::kept_back_for_gpus(&settings, team.size()) {
+            let team = Arc::clone(&team);
+            engine = engine.at_first_gpu_task(move || team.keep_back(threads));
+        }
+        let arrays = ArrayContext::new(engine.build()?, Storage::new(settings::storage(&settings)?)?);
         let mut backends = Backends::load(&settings, &team, extra);
         log_warnings(&settings::without_effect(&settings, &backends));
         if let Some(name) = only {

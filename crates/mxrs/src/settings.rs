@@ -75,6 +75,12 @@ pub fn team(settings: &Settings, n_physical_cores: usize, topology: Option<&Topo
     TeamConfig { threads, cpus }
 }
 
+/// Threads of a team of this size that are kept back from loops once a GPU is in use: one, or two of eight and more; `None`
+/// where `OMP_NUM_THREADS` says how many threads there are.
+pub fn kept_back_for_gpus(settings: &Settings, team_size: usize) -> Option<usize> {
+    (!settings.is_set("OMP_NUM_THREADS")).then_some(if team_size >= 8 { 2 } else { 1 })
+}
+
 /// The CPU of each thread. A place of several CPUs is represented by its first, a core by one of its hardware threads.
 fn cpus(affinity: &Affinity, threads: usize, topology: &Topology) -> Option<Vec<usize>> {
     let placement = match affinity.affinity_type {

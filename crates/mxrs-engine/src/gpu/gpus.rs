@@ -4,13 +4,29 @@ use super::device::GpuDevice;
 use super::streams::{GpuStreams, StreamLayout, first_failure};
 use super::told::Told;
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
+use std::fmt;
 use std::sync::Arc;
+// Std's own: whether a GPU is in use is no part of what loom searches.
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The streams of each GPU an engine was given, by device.
 #[derive(Debug, Default)]
 pub struct Gpus {
     gpus: Vec<GpuStreams>,
     told: Told,
+    /// What to do when the first task for a GPU is pushed, until then.
+    at_first_use: OnUse,
+    is_used: AtomicBool,
+}
+
+/// See [`Gpus::at_first_use`].
+#[derive(Default)]
+pub(crate) struct OnUse(pub(crate) Option<Box<dyn Fn() + Send + Sync>>);
+
+impl fmt::Debug for OnUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OnUse").field(&self.0.is_some()).finish()
+    }
 }
 
 impl Gpus {
@@ -30,7 +46,24 @@ impl Gpus {
             }
             gpus.push(GpuStreams::new(gpu, layout));
         }
-        Ok(Self { gpus, told: Told::default() })
+        Ok(Self { gpus, ..Self::default() })
+    }
+
+    /// Has `then` called once, by the thread that pushes the first task for a GPU, before the task can run.
+    pub(crate) fn at_first_use(mut self, then: OnUse) -> Self {
+        self.at_first_use = then;
+        self
+    }
+
+    /// Notes that a GPU is in use.
+    #[inline]
+    pub(crate) fn note_use(&self) {
+        if !self.is_used.load(Ordering::Relaxed)
+            && !self.is_used.swap(true, Ordering::Relaxed)
+            && let Some(then) = &self.at_first_use.0
+        {
+            then();
+        }
     }
 
     /// The streams of this device.

@@ -38,6 +38,7 @@ mod waits;
 
 pub use device::{GpuDevice, GpuSync, StreamUse};
 pub use gpus::Gpus;
+pub(crate) use gpus::OnUse;
 pub use simulated::{
     Checker, EventId, Gate, Hold, HostAccess, SimulatedEvent, SimulatedGpu, SimulatedGpuCall, SimulatedGpuCounters,
     SimulatedStream, Site, Touch, Violation,

@@ -7,6 +7,7 @@ use mxrs_sync::{Team, TeamConfig};
 use mxrs_types::{DeviceStream, StreamId};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn stream_ids(gpu: &SimulatedGpu, stream_use: StreamUse) -> BTreeSet<StreamId> {
     gpu.streams().into_iter().filter(|made| made.1 == stream_use).map(|made| made.0).collect()
@@ -265,5 +266,41 @@ fn d8_gpu_workers_keep_their_loops_to_themselves() {
                 assert_eq!(threads.lock().unwrap().len(), expected, "{kind:?}, {device}, {property:?}, {share}");
             }
         }
+    }
+}
+
+/// D8: once a GPU is in use, and not before, a thread of the team can be kept back from the loops of CPU workers.
+#[test]
+fn d8_a_thread_is_kept_back_once_a_gpu_is_in_use() {
+    for kind in [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
+        let team = Team::new(TeamConfig { threads: count(3), cpus: None }).unwrap();
+        let (gpu, kept, calls) = (gpu0(), Arc::clone(&team), Arc::new(AtomicUsize::new(0)));
+        let own = Arc::clone(&calls);
+        let builder =
+            Engine::builder(EngineConfig { kind, ..config(GpuSync::Host) }).gpu(Arc::clone(&gpu) as Arc<dyn GpuDevice>);
+        let then = move || {
+            own.fetch_add(1, Ordering::Relaxed);
+            kept.keep_back(1);
+        };
+        let engine = builder.at_first_gpu_task(then).build().unwrap();
+        for (device, expected) in [(Device::cpu(0), 3), (Device::gpu(0), 1), (Device::cpu(0), 2), (Device::gpu(0), 1)] {
+            let threads = Arc::new(Mutex::new(HashSet::new()));
+            let (own, team) = (Arc::clone(&threads), Arc::clone(&team));
+            let body = move |_: &RunContext| {
+                // More chunks than threads, each long enough for every thread to take some.
+                team.run(60, &|_| {
+                    own.lock().unwrap().insert(std::thread::current().id());
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                });
+                Ok(())
+            };
+            engine.task("loop").device(device).push(body).unwrap();
+            engine.wait_for_all().unwrap();
+            let n = threads.lock().unwrap().len();
+            // The naive engine runs a GPU's tasks on the pushing thread, which is no GPU worker.
+            let expected = if kind == EngineKind::Naive && device != Device::cpu(0) { 2 } else { expected };
+            assert_eq!(n, expected, "{kind:?}, {device}");
+        }
+        assert_eq!(calls.load(Ordering::Relaxed), 1, "{kind:?}");
     }
 }

@@ -26,6 +26,8 @@
 //!   the board, `busy` and the locks are as some thread of the parent left them; so there the team has size 1, every run
 //!   happens on the caller and touches none of these, and dropping the team joins nobody. A thread that was itself in a
 //!   body when that body forked finds out at its next wait: the caller's run panics, a team thread ends.
+//! - **T10** Threads that are kept back take no chunk from `left`, and a run that begins later counts without them. A run
+//!   that had counted with them as hands keeps them until it ends, so T4 and T5 hold for it.
 //!
 //! How long a thread looks before it parks is in `idle`.
 
@@ -111,7 +113,22 @@ impl Team {
         Arc::new(Self { shared: Arc::new(Shared::new(1, None)), threads: Vec::new() })
     }
 
-    /// Threads that run a loop together, the caller included; 1 in a process forked since the team was made.
+    /// Leaves `threads` of the team's threads out of loops from now on, the last ones, so that their CPUs are free for
+    /// something else; the caller always takes part. The last call counts.
+    ///
+    /// ```
+    /// use mxrs_sync::{Team, TeamConfig};
+    /// let team = Team::new(TeamConfig { threads: std::num::NonZeroUsize::MIN.saturating_add(1), cpus: None })?;
+    /// team.keep_back(1);
+    /// assert_eq!(team.size(), 1);
+    /// # Ok::<(), mxrs_types::Error>(())
+    /// ```
+    pub fn keep_back(&self, threads: usize) {
+        self.shared.keep_back(threads);
+    }
+
+    /// Threads that run a loop together, the caller included, without those [kept back](Self::keep_back); 1 in a process
+    /// forked since the team was made.
     pub fn size(&self) -> usize {
         if self.shared.is_orphan() { 1 } else { self.shared.size() }
     }

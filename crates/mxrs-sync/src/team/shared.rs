@@ -56,6 +56,8 @@ pub(super) struct Shared {
     busy: CachePadded<AtomicBool>,
     // From here on rarely written.
     size: usize,
+    /// Threads that take part in runs that begin now: `size`, or fewer once some are kept back (T10).
+    active: AtomicUsize,
     crowded: Crowded,
     /// T9.
     generation: u64,
@@ -87,6 +89,7 @@ impl Shared {
             finished: CachePadded::new(AtomicUsize::new(0)),
             busy: CachePadded::new(AtomicBool::new(false)),
             size,
+            active: AtomicUsize::new(size),
             crowded: Crowded::ask(size),
             generation: fork::generation(),
             cpus,
@@ -98,8 +101,15 @@ impl Shared {
         }
     }
 
+    /// Threads that take part in runs.
+    #[inline]
     pub(super) fn size(&self) -> usize {
-        self.size
+        self.active.load(Ordering::Relaxed)
+    }
+
+    /// T10.
+    pub(super) fn keep_back(&self, threads: usize) {
+        self.active.store(self.size.saturating_sub(threads).max(1), Ordering::Relaxed);
     }
 
     pub(super) fn cpus(&self) -> Option<&[usize]> {
@@ -143,10 +153,11 @@ impl Shared {
 
     /// One run, from the thread for which `begin` was true.
     pub(super) fn run(&self, job: Job) {
+        let size = self.size();
         self.pin(0);
         // SAFETY: T1: this thread holds `busy`, and the run before ended with all its chunks finished (T4), so nobody reads.
         self.board.job.with_mut(|slot| unsafe { *slot = Some(job) });
-        if job.n_chunks <= self.size {
+        if job.n_chunks <= size {
             let state = self.announce(job.n_chunks as u64);
             self.wake_children(0, job.n_chunks);
             self.call(job, 0);
@@ -162,7 +173,7 @@ impl Shared {
             // From here on a late thread may take a chunk, even before it sees the epoch.
             self.left.store(job.n_chunks as isize, Ordering::Release);
             self.announce(0);
-            self.wake_children(0, self.size);
+            self.wake_children(0, size);
             let mine = self.take_chunks(job, self.left.fetch_sub(1, Ordering::Relaxed));
             self.wait(0, |s| s.finished.load(Ordering::Acquire) == job.n_chunks - mine);
         }
@@ -239,9 +250,10 @@ impl Shared {
     fn work(&self, me: usize, state: u64) -> bool {
         let hands = (state & HANDS) as usize;
         if hands == 0 {
-            let Some(left) = self.take_first() else { return false };
+            let size = self.size();
+            let Some(left) = (if me < size { self.take_first() } else { None }) else { return false };
             let job = self.job();
-            self.wake_children(me, self.size);
+            self.wake_children(me, size);
             let n_taken = self.take_chunks(job, left);
             self.finished.fetch_add(n_taken, Ordering::Release);
         } else if me < hands {

@@ -1,4 +1,4 @@
-//! D2, D3, D58, M1 and the Async words of D29: workers and streams of a GPU.
+//! D2, D3, D8 (what it says of GPUs), D58, M1 and the Async words of D29: workers and streams of a GPU.
 //!
 //! This build has no GPU; an engine with a simulated one gets the settings that the runtime has for its own.
 
@@ -188,4 +188,30 @@ fn settings_of_gpu_workers_are_said_to_have_no_effect_here() {
         assert_eq!(warnings(&[(name, value)]), [format!("{name}={value} has no effect: this build has no GPU")]);
     }
     assert!(warnings(&[(WORKERS, "3")]).is_empty(), "it also limits the planner");
+}
+
+/// Once a GPU is in use one thread of the team is left out of loops (two of eight or more), unless the number is given.
+#[test]
+fn d8_keeps_a_thread_back_once_a_gpu_is_in_use() {
+    for (vars, is_given) in [(&[] as Vars<'_>, false), (&[("OMP_NUM_THREADS", "3")], true)] {
+        let runtime = runtime(vars);
+        let team = Arc::clone(runtime.team());
+        let before = team.size();
+        let kept = mxrs::settings::kept_back_for_gpus(runtime.settings(), before);
+        assert_eq!(kept.is_none(), is_given);
+        let gpu = SimulatedGpu::new(Device::gpu(0));
+        let mut engine = Engine::builder(runtime.engine().config().clone()).gpu(gpu as Arc<dyn GpuDevice>);
+        if let Some(threads) = kept {
+            let team = Arc::clone(&team);
+            engine = engine.at_first_gpu_task(move || team.keep_back(threads));
+        }
+        let engine = engine.build().unwrap();
+        engine.task("cpu").push(|_| Ok(())).unwrap();
+        engine.wait_for_all().unwrap();
+        assert_eq!(team.size(), before, "no GPU is in use yet");
+        engine.task("gpu").device(Device::gpu(0)).push(|_| Ok(())).unwrap();
+        engine.wait_for_all().unwrap();
+        let expected = if is_given { before } else { (before - if before >= 8 { 2 } else { 1 }).max(1) };
+        assert_eq!(team.size(), expected);
+    }
 }
