@@ -9,8 +9,7 @@
 
 use crate::context::is_inside_any;
 // Std's own, not those of the door: forks are no part of what loom searches, and loom's cannot live in statics.
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,20 +18,60 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Forks being prepared, over all engines.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
-/// The flags of all threads.
-static FLAGS: Mutex<Vec<Arc<AtomicU32>>> = Mutex::new(Vec::new());
+/// The flags of all threads: a list without a lock, since a fork may come while a new thread enters itself, and the child
+/// would find the lock held for ever.
+static FLAGS: AtomicPtr<Flag> = AtomicPtr::new(std::ptr::null_mut());
 
-std::thread_local! {
-    static MINE: Arc<AtomicU32> = register();
+/// How many steps a thread is in the middle of. Never freed; of a thread that has ended, the next new one takes it over.
+struct Flag {
+    marks: AtomicU32,
+    is_taken: AtomicBool,
+    next: *const Flag,
 }
 
-#[cold]
-fn register() -> Arc<AtomicU32> {
-    let flag = Arc::new(AtomicU32::new(0));
-    let mut flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
-    flags.retain(|flag| Arc::strong_count(flag) > 1);
-    flags.push(Arc::clone(&flag));
-    flag
+impl Flag {
+    fn all() -> impl Iterator<Item = &'static Self> {
+        let mut at: *const Self = FLAGS.load(Ordering::Acquire);
+        std::iter::from_fn(move || {
+            // SAFETY: flags are leaked, and published with all they hold but atomics.
+            let flag = unsafe { at.as_ref() }?;
+            at = flag.next;
+            Some(flag)
+        })
+    }
+
+    fn claim() -> &'static Self {
+        let is_free = |flag: &&Self| !flag.is_taken.swap(true, Ordering::AcqRel);
+        if let Some(flag) = Self::all().find(is_free) {
+            return flag;
+        }
+        let made = Self { marks: AtomicU32::new(0), is_taken: AtomicBool::new(true), next: std::ptr::null() };
+        let made = Box::into_raw(Box::new(made));
+        let mut head = FLAGS.load(Ordering::Acquire);
+        loop {
+            // SAFETY: nobody else knows the box before it is published below.
+            unsafe { (*made).next = head };
+            match FLAGS.compare_exchange_weak(head, made, Ordering::AcqRel, Ordering::Acquire) {
+                // SAFETY: leaked, and from now on only read.
+                Ok(_) => return unsafe { &*made },
+                Err(now) => head = now,
+            }
+        }
+    }
+}
+
+/// A thread's flag, given up when the thread ends.
+struct Mine(&'static Flag);
+
+impl Drop for Mine {
+    fn drop(&mut self) {
+        self.0.marks.store(0, Ordering::Release);
+        self.0.is_taken.store(false, Ordering::Release);
+    }
+}
+
+std::thread_local! {
+    static MINE: Mine = Mine(Flag::claim());
 }
 
 /// Marks the calling thread, until dropped.
@@ -42,7 +81,7 @@ impl Busy {
     #[inline]
     fn mark() -> Self {
         // Only this thread writes its flag; it counts, as a body run on the pushing thread may push in turn.
-        let _ = MINE.try_with(|mine| mine.store(mine.load(Ordering::Relaxed) + 1, Ordering::Relaxed));
+        let _ = MINE.try_with(|mine| mine.0.marks.store(mine.0.marks.load(Ordering::Relaxed) + 1, Ordering::Relaxed));
         Self(())
     }
 
@@ -78,14 +117,16 @@ impl Busy {
 impl Drop for Busy {
     #[inline]
     fn drop(&mut self) {
-        let _ = MINE.try_with(|mine| mine.store(mine.load(Ordering::Relaxed).saturating_sub(1), Ordering::Release));
+        let _ = MINE.try_with(|mine| {
+            mine.0.marks.store(mine.0.marks.load(Ordering::Relaxed).saturating_sub(1), Ordering::Release)
+        });
     }
 }
 
 /// Whether a fork waits for the calling thread, which has just been marked, for another reason.
 #[cold]
 fn is_waited_for() -> bool {
-    is_inside_any() || MINE.try_with(|mine| mine.load(Ordering::Relaxed)).is_ok_and(|marks| marks > 1)
+    is_inside_any() || MINE.try_with(|mine| mine.0.marks.load(Ordering::Relaxed)).is_ok_and(|marks| marks > 1)
 }
 
 /// Whether a fork is being prepared.
@@ -106,11 +147,10 @@ fn let_fork_pass() {
 pub(crate) fn begin_fork() {
     FORKING.fetch_add(1, Ordering::SeqCst);
     fence(Ordering::SeqCst);
-    let own = MINE.try_with(Arc::clone).ok();
-    let flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let own = MINE.try_with(|mine| std::ptr::from_ref(mine.0)).ok();
     let until = Instant::now() + PATIENCE;
-    for flag in flags.iter().filter(|flag| own.as_ref().is_none_or(|own| !Arc::ptr_eq(own, flag))) {
-        while flag.load(Ordering::Acquire) > 0 && Instant::now() < until {
+    for flag in Flag::all().filter(|flag| own != Some(std::ptr::from_ref(*flag))) {
+        while flag.marks.load(Ordering::Acquire) > 0 && Instant::now() < until {
             thread::yield_now();
         }
     }
