@@ -103,9 +103,12 @@ impl Failures {
         list.all.push(failure);
     }
 
-    /// The first failure nobody was told about; all others count as told too.
+    /// The first failure nobody was told about; all others count as told too, before anyone else finds the list empty.
     pub(crate) fn take_all(&self) -> Option<Error> {
-        let all = std::mem::take(&mut self.0.lock().all);
+        // Outlives the lock: an error's last owner drops it without one.
+        let all;
+        let mut list = self.0.lock();
+        all = std::mem::take(&mut list.all);
         let mut first = None;
         for failure in all.iter().filter(|f| !f.is_told()) {
             let error = failure.take();
@@ -140,6 +143,27 @@ mod tests {
         assert!(text.contains("while running `op` on cpu(0)"), "{text}");
         assert!(text.contains("`s0`, `s1`") && text.ends_with("`s7` and 2 more"), "{text}");
         assert!(f.take().is_none() && !f.is_live());
+    }
+
+    #[test]
+    fn whoever_finds_the_list_empty_finds_all_failures_told() {
+        for _ in 0..50 {
+            let list = Failures::new();
+            let failures: Vec<_> = (0..2000).map(|i| failure(&i.to_string())).collect();
+            failures.iter().for_each(|f| list.add(Arc::clone(f)));
+            let together = std::sync::Barrier::new(2);
+            let told: usize = std::thread::scope(|scope| {
+                let take_all = || {
+                    together.wait();
+                    let first = list.take_all();
+                    assert!(failures.iter().all(|f| !f.is_live()), "E13: the list was empty, its failures still live");
+                    usize::from(first.is_some())
+                };
+                let other = scope.spawn(take_all);
+                take_all() + other.join().unwrap()
+            });
+            assert_eq!(told, 1);
+        }
     }
 
     #[test]

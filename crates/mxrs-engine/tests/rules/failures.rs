@@ -71,6 +71,30 @@ fn e13_at_most_once_over_threads() {
     assert_eq!(told, 1);
 }
 
+/// E13: of two threads that wait for all at once neither returns while a failure is still to be told.
+#[test]
+fn e13_two_threads_wait_for_all_at_once() {
+    for kind in THREADED {
+        let engine = engine(kind, 2);
+        for _ in 0..10 {
+            let vars: Vec<_> = (0..500).map(|_| engine.new_var()).collect();
+            for var in &vars {
+                engine.task("bad").write(var).push(|_| Err(failure("bad"))).unwrap();
+            }
+            let told: usize = thread::scope(|scope| {
+                let wait = || {
+                    let told = usize::from(engine.wait_for_all().is_err());
+                    assert!(vars.iter().rev().all(|var| engine.wait_to_read(var).is_ok()), "told again");
+                    told
+                };
+                let other = scope.spawn(wait);
+                wait() + other.join().unwrap()
+            });
+            assert_eq!(told, 1);
+        }
+    }
+}
+
 /// E14: everything pending completes whatever fails, panics included, and the panic is an error like any other.
 #[test]
 fn e14_failures_and_panics_never_block_progress() {
