@@ -105,10 +105,8 @@ impl Failures {
 
     /// The first failure nobody was told about; all others count as told too, before anyone else finds the list empty.
     pub(crate) fn take_all(&self) -> Option<Error> {
-        // Outlives the lock: an error's last owner drops it without one.
-        let all;
         let mut list = self.0.lock();
-        all = std::mem::take(&mut list.all);
+        let all = std::mem::take(&mut list.all);
         let mut first = None;
         for failure in all.iter().filter(|f| !f.is_told()) {
             let error = failure.take();
@@ -116,6 +114,8 @@ impl Failures {
                 first = error;
             }
         }
+        // The last owner of an error drops it without the lock.
+        drop(list);
         first
     }
 

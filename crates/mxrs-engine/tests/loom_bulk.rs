@@ -42,6 +42,15 @@ fn push(engine: &Engine, vars: &[&Var], seen: &Arc<Seen>) -> usize {
     usize::from(pushed.is_ok())
 }
 
+/// Another thread that collects one task on `var` and answers whether it was accepted.
+fn collect_elsewhere(engine: &Engine, var: &Var, seen: &Arc<Seen>) -> thread::JoinHandle<usize> {
+    let (engine, var, seen) = (engine.clone(), var.clone(), Arc::clone(seen));
+    thread::spawn(move || {
+        let _scope = engine.bulk(10);
+        push(&engine, &[&var], &seen)
+    })
+}
+
 fn delete(engine: &Engine, var: &Var, seen: &Arc<Seen>) {
     let seen = Arc::clone(seen);
     assert!(engine.delete_var(var.clone(), move || {
@@ -56,13 +65,7 @@ fn e16_e11_two_threads_collect_and_one_deletes() {
     model(|| {
         let engine = one_worker();
         let (var, seen) = (engine.new_var(), Arc::new(Seen::default()));
-        let other = {
-            let (engine, var, seen) = (engine.clone(), var.clone(), Arc::clone(&seen));
-            thread::spawn(move || {
-                let _scope = engine.bulk(10);
-                push(&engine, &[&var], &seen)
-            })
-        };
+        let other = collect_elsewhere(&engine, &var, &seen);
         let accepted = {
             let _scope = engine.bulk(10);
             let accepted = push(&engine, &[&var], &seen);
@@ -106,13 +109,7 @@ fn e16_e6_collecting_against_a_stop() {
     model(|| {
         let engine = one_worker();
         let (var, seen) = (engine.new_var(), Arc::new(Seen::default()));
-        let other = {
-            let (engine, var, seen) = (engine.clone(), var.clone(), Arc::clone(&seen));
-            thread::spawn(move || {
-                let _scope = engine.bulk(10);
-                push(&engine, &[&var], &seen)
-            })
-        };
+        let other = collect_elsewhere(&engine, &var, &seen);
         engine.stop();
         let accepted = other.join().unwrap();
         engine.start().unwrap();

@@ -1,7 +1,9 @@
 //! Reference kernels and inference against MXNet 1.9.1: the recordings of `tests/mxnet/make_golden.py`.
 
+mod arrays;
 mod first_principles;
 
+use arrays::Array;
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, OpDef, RawTensor, ReferenceBackend, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_testkit::{AlignedBuffer, Tolerance, compare};
@@ -9,36 +11,6 @@ use mxrs_types::{DType, PartialShape, Shape, WriteReq};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// A finite number, or the words `nan`, `inf`, `-inf`.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Finite(f64),
-    Word(String),
-}
-
-#[derive(Deserialize)]
-struct Array {
-    shape: Vec<usize>,
-    dtype: String,
-    data: Vec<Number>,
-}
-
-impl Array {
-    fn desc(&self) -> TensorDesc {
-        TensorDesc::dense(self.shape.as_slice(), dtype(&self.dtype))
-    }
-    fn numbers(&self) -> Vec<f64> {
-        self.data
-            .iter()
-            .map(|n| match n {
-                Number::Finite(x) => *x,
-                Number::Word(w) => w.parse().expect("nan, inf or -inf"),
-            })
-            .collect()
-    }
-}
 
 /// A call with its numbers.
 #[derive(Deserialize)]

@@ -1,6 +1,7 @@
-//! Declared gradients of every operator (of layers in `layer_gradients.rs`): against central differences, against MXNet 1.9.1 at kinks and special values,
-//! and in what they keep alive.
+//! Declared gradients of every operator (of layers in `layer_gradients.rs`): against central differences, against
+//! MXNet 1.9.1 at kinks and special values, and in what they keep alive.
 
+mod arrays;
 mod recorded;
 mod saved;
 

@@ -1,6 +1,9 @@
 //! Gradients of layers: against MXNet 1.9.1 (the recordings of `tests/mxnet/make_layers.py`), against central
 //! differences, and against each other.
 
+mod arrays;
+
+use arrays::Array;
 use mxrs_op::{Attrs, Fill, GradValue, OpDef, OpParams, OpSet, Sample, TensorDesc};
 use mxrs_ops::nn::softmax_output::{Normalization, SoftmaxOutputParams};
 use mxrs_testkit::gradient::{self, GradientReport, Numbers, Options, Tape};
@@ -16,47 +19,18 @@ fn layers() -> Vec<&'static str> {
     mxrs_ops::declared_in().filter(|(file, _)| file.starts_with("nn/")).map(|(_, op)| op.name).collect()
 }
 
-/// A finite number, or the words `nan`, `inf`, `-inf`.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Finite(f64),
-    Word(String),
+/// Puts a recorded array on the tape.
+fn on(array: &Array, tape: &mut Tape<'_>) -> GradValue {
+    tape.leaf(array.desc(), array.buffer()).expect("a recorded tensor")
 }
 
-#[derive(Deserialize)]
-struct Array {
-    shape: Vec<usize>,
-    dtype: String,
-    data: Vec<Number>,
-}
-
-impl Array {
-    fn desc(&self) -> TensorDesc {
-        TensorDesc::dense(self.shape.as_slice(), self.dtype.parse::<DType>().expect("a dtype"))
+fn check(array: &Array, tape: &Tape<'_>, value: GradValue, what: &str) -> Result<(), String> {
+    if *tape.desc(value) != array.desc() {
+        return Err(format!("{what} is {}, MXNet's {}", tape.desc(value), array.desc()));
     }
-
-    fn buffer(&self) -> AlignedBuffer {
-        let number = |n: &Number| match n {
-            Number::Finite(x) => *x,
-            Number::Word(w) => w.parse().expect("nan, inf or -inf"),
-        };
-        AlignedBuffer::from_f64(&self.data.iter().map(number).collect::<Vec<f64>>(), self.desc().dtype)
-    }
-
-    fn on<'a>(&self, tape: &mut Tape<'a>) -> GradValue {
-        tape.leaf(self.desc(), self.buffer()).expect("a recorded tensor")
-    }
-
-    fn check(&self, tape: &Tape<'_>, value: GradValue, what: &str) -> Result<(), String> {
-        if *tape.desc(value) != self.desc() {
-            return Err(format!("{what} is {}, MXNet's {}", tape.desc(value), self.desc()));
-        }
-        // Ours are rounded once, MXNet's after every step.
-        let tolerance = Tolerance { rtol: 1e-4, atol: 2e-6 };
-        let expected = self.buffer().to_f64(self.desc().dtype);
-        compare(&tape.numbers(value), &expected, tolerance).map_err(|e| format!("{what}: {e}"))
-    }
+    // Ours are rounded once, MXNet's after every step.
+    let tolerance = Tolerance { rtol: 1e-4, atol: 2e-6 };
+    compare(&tape.numbers(value), &array.rounded(), tolerance).map_err(|e| format!("{what}: {e}"))
 }
 
 /// A call and its backward.
@@ -86,21 +60,21 @@ fn recordings(op: &str) -> Golden {
 
 fn check_case(ops: &OpSet, op: &Arc<OpDef>, case: &Case) -> Result<usize, String> {
     let mut tape = Tape::new(ops, case.is_train);
-    let inputs: Vec<GradValue> = case.inputs.iter().map(|a| a.on(&mut tape)).collect();
-    let heads: Vec<GradValue> = case.out_grads.iter().map(|a| a.on(&mut tape)).collect();
+    let inputs: Vec<GradValue> = case.inputs.iter().map(|a| on(a, &mut tape)).collect();
+    let heads: Vec<GradValue> = case.out_grads.iter().map(|a| on(a, &mut tape)).collect();
     let attrs: Attrs = case.attrs.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let outputs = tape.apply(op, attrs, &inputs).map_err(|e| e.to_string())?;
     let pairs: Vec<(GradValue, GradValue)> = outputs.iter().copied().zip(heads).collect();
     let found = tape.gradients(&pairs, &inputs).map_err(|e| e.to_string())?;
     for (array, output) in case.outputs.iter().zip(&outputs) {
-        array.check(&tape, *output, "output")?;
+        check(array, &tape, *output, "output")?;
     }
     let mut n_compared = 0;
     for (i, (array, gradient)) in case.gradients.iter().zip(found).enumerate() {
         let what = format!("gradient of input {i}");
         match (array, gradient) {
-            (Some(array), Some(gradient)) => array.check(&tape, gradient, &what)?,
-            (Some(array), None) if array.buffer().to_f64(array.desc().dtype).iter().all(|g| *g == 0.0) => {}
+            (Some(array), Some(gradient)) => check(array, &tape, gradient, &what)?,
+            (Some(array), None) if array.rounded().iter().all(|g| *g == 0.0) => {}
             (Some(_), None) => return Err(format!("{what}: none, MXNet has one")),
             (None, Some(_)) => return Err(format!("{what}: MXNet has none")),
             (None, None) => continue,
@@ -108,7 +82,7 @@ fn check_case(ops: &OpSet, op: &Arc<OpDef>, case: &Case) -> Result<usize, String
         n_compared += 1;
     }
     for (i, (array, input)) in case.inputs_after.iter().zip(&inputs).enumerate() {
-        array.check(&tape, *input, &format!("input {i} after the step"))?;
+        check(array, &tape, *input, &format!("input {i} after the step"))?;
     }
     Ok(n_compared)
 }

@@ -2,6 +2,15 @@
 
 use super::*;
 
+/// A body that counts its runs.
+fn counts(runs: &Arc<AtomicUsize>) -> impl FnOnce(&RunContext) -> mxrs_types::Result<()> + Send + 'static {
+    let runs = Arc::clone(runs);
+    move |_| {
+        runs.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
 /// E4, E14: a hundred thousand tasks queued on one variable complete in order, without recursion.
 #[test]
 fn a_chain_of_100_000_tasks() {
@@ -57,14 +66,7 @@ fn a_fan_of_100_000_readers() {
             let engine = engine(kind);
             let (var, done) = (engine.new_var(), Arc::new(AtomicUsize::new(0)));
             let open = block(&engine, &var);
-            for _ in 0..100_000 {
-                let done = Arc::clone(&done);
-                let body = move |_: &RunContext| {
-                    done.fetch_add(1, Ordering::Relaxed);
-                    Ok(())
-                };
-                engine.task("read").read(&var).push(body).unwrap();
-            }
+            (0..100_000).for_each(|_| engine.task("read").read(&var).push(counts(&done)).unwrap());
             let seen = Arc::clone(&done);
             let last = move |_: &RunContext| {
                 assert_eq!(seen.load(Ordering::Relaxed), 100_000, "E3");
@@ -85,14 +87,7 @@ fn dropping_an_engine_with_a_deep_queue() {
             let engine = engine(kind);
             let (var, done) = (engine.new_var(), Arc::new(AtomicUsize::new(0)));
             let open = block(&engine, &var);
-            for _ in 0..100_000 {
-                let done = Arc::clone(&done);
-                let body = move |_: &RunContext| {
-                    done.fetch_add(1, Ordering::Relaxed);
-                    Ok(())
-                };
-                engine.task("link").write(&var).push(body).unwrap();
-            }
+            (0..100_000).for_each(|_| engine.task("link").write(&var).push(counts(&done)).unwrap());
             let opener = thread::spawn(move || {
                 thread::sleep(Duration::from_millis(2));
                 drop(open);
@@ -114,12 +109,8 @@ fn a_body_that_pushes_10_000_tasks() {
             let (own, target, total) = (engine.clone(), var.clone(), Arc::clone(&done));
             let body = move |_: &RunContext| {
                 for i in 0..10_000 {
-                    let total = Arc::clone(&total);
                     let task = if i % 2 == 0 { own.task("inner").write(&target) } else { own.task("inner") };
-                    task.push(move |_| {
-                        total.fetch_add(1, Ordering::Relaxed);
-                        Ok(())
-                    })?;
+                    task.push(counts(&total))?;
                 }
                 Ok(())
             };

@@ -4,7 +4,7 @@
 use super::*;
 
 fn array(shape: &[usize], data: Vec<f64>) -> Array {
-    Array { shape: shape.to_vec(), dtype: "float32".into(), data: data.into_iter().map(Number::Finite).collect() }
+    Array::float32(shape, data)
 }
 
 fn call(op: &str, pairs: &[(&str, &str)], inputs: Vec<Array>) -> Vec<f64> {

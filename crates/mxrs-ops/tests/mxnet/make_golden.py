@@ -16,18 +16,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, '..', 'golden')
 
 
+def u(*shape, low=-1.0, high=1.0, dtype='float32'):
+    """Uniform numbers."""
+    return dict(shape=shape, low=low, high=high, dtype=dtype)
+
+
+def v(values, dtype='float32', shape=None):
+    """These numbers."""
+    return dict(values=values, dtype=dtype, shape=shape or (len(values),))
+
+
 def cases():
     """(operator, name, attributes, input specs, options); a spec is (shape, low, high[, dtype]) or a list of values."""
     out = []
 
     def add(op, name, attrs, *specs, **options):
         out.append((op, name, {k: str(v) for k, v in attrs.items()}, list(specs), options))
-
-    def u(*shape, low=-1.0, high=1.0, dtype='float32'):
-        return dict(shape=shape, low=low, high=high, dtype=dtype)
-
-    def v(values, dtype='float32', shape=None):
-        return dict(values=values, dtype=dtype, shape=shape or (len(values),))
 
     special = [0.0, -0.0, 'inf', '-inf', 'nan', 1.0, -1.0, 0.001]
 

@@ -17,6 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 FOLDER = os.path.join(HERE, '..', 'golden_layers')
 
+from make_golden import u, v  # noqa: E402
+
 
 def cases():
     """(operator, name, attributes, input specs, options); a spec is a fill or a list of values."""
@@ -24,12 +26,6 @@ def cases():
 
     def add(op, name, attrs, *specs, **options):
         out.append((op, name, {k: str(v) for k, v in attrs.items()}, list(specs), options))
-
-    def u(*shape, low=-1.0, high=1.0, dtype='float32'):
-        return dict(shape=shape, low=low, high=high, dtype=dtype)
-
-    def v(values, dtype='float32', shape=None):
-        return dict(values=values, dtype=dtype, shape=shape or (len(values),))
 
     for act in ['relu', 'sigmoid', 'tanh', 'softrelu', 'softsign']:
         add('Activation', act, dict(act_type=act), u(3, 7, low=-6, high=6))

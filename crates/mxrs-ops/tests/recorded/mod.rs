@@ -1,27 +1,13 @@
 //! Gradients against MXNet 1.9.1 where finite differences say nothing: at kinks, ties and special values. The recording
 //! is made by `tests/mxnet/make_gradients.py`; heads are 1, 2, 3, ….
 
-use mxrs_op::{Attrs, OpSet, TensorDesc};
+use crate::arrays::Array;
+use mxrs_op::{Attrs, OpSet};
 use mxrs_testkit::gradient::Tape;
 use mxrs_testkit::{AlignedBuffer, Tolerance, compare};
-use mxrs_types::DType;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A finite number, or the words `nan`, `inf`, `-inf`.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Finite(f64),
-    Word(String),
-}
-
-#[derive(Deserialize)]
-struct Array {
-    shape: Vec<usize>,
-    data: Vec<Number>,
-}
 
 #[derive(Deserialize)]
 struct Case {
@@ -36,25 +22,13 @@ struct Recording {
     cases: Vec<Case>,
 }
 
-impl Array {
-    fn numbers(&self) -> Vec<f64> {
-        let number = |n: &Number| match n {
-            Number::Finite(x) => *x,
-            Number::Word(w) => w.parse().expect("nan, inf or -inf"),
-        };
-        self.data.iter().map(number).collect()
-    }
-}
-
 fn check(ops: &OpSet, case: &Case) -> Result<(), String> {
     let op = Arc::clone(ops.get(&case.op).map_err(|e| e.to_string())?);
     let attrs: Attrs = case.attrs.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let mut tape = Tape::new(ops, true);
     let mut inputs = Vec::new();
     for input in &case.inputs {
-        let desc = TensorDesc::dense(input.shape.as_slice(), DType::F32);
-        let data = AlignedBuffer::from_f64(&input.numbers(), DType::F32);
-        inputs.push(tape.leaf(desc, data).map_err(|e| e.to_string())?);
+        inputs.push(tape.leaf(input.desc(), input.buffer()).map_err(|e| e.to_string())?);
     }
     let out = tape.apply(&op, attrs, &inputs).map_err(|e| e.to_string())?[0];
     let desc = tape.desc(out).clone();
