@@ -95,7 +95,8 @@ fn touches(rng: &mut ChaCha8Rng, n_cells: u64) -> Vec<Touch> {
 fn agrees_with_reachability() {
     let mut n_clean = 0;
     let mut n_found = 0;
-    for seed in 0..400 {
+    let seeds = if cfg!(miri) { 8 } else { 400 };
+    for seed in 0..seeds {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let gpus = [SimulatedGpu::new(Device::gpu(0))];
         let gpus = [Arc::clone(&gpus[0]), gpus[0].beside(Device::gpu(1))];
@@ -142,7 +143,7 @@ fn agrees_with_reachability() {
         assert_eq!(found.is_empty(), unordered.is_empty(), "seed {seed}: {found:?} against {unordered:?}");
         if found.is_empty() { n_clean += 1 } else { n_found += 1 }
     }
-    assert!(n_clean > 50 && n_found > 50, "one-sided: {n_clean} clean, {n_found} not");
+    assert!(cfg!(miri) || (n_clean > 50 && n_found > 50), "one-sided: {n_clean} clean, {n_found} not");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::DetachAll),
         3 => any::<usize>().prop_map(Step::Left),
     ];
-    prop::collection::vec(step, 1..200)
+    prop::collection::vec(step, 1..if cfg!(miri) { 25 } else { 200 })
 }
 
 /// A growth under way with the length it is for and the cells it set aside with what they were.
