@@ -1,7 +1,8 @@
 //! What becomes of an engine when its process forks (E17).
 //!
 //! - **Before**: what threads have collected is pushed; threads that are not tasks let the fork pass before they push,
-//!   collect or wait, or start or end workers; every worker finishes the task it is in and waits. Queued tasks stay queued. No error is told and none is lost.
+//!   collect or wait, or start or end workers; every worker finishes the task it is in and waits. Queued tasks stay queued.
+//!   No error is told and none is lost.
 //! - **In the parent** workers and threads go on.
 //! - **In the child** there is only the thread that forked. Queued tasks are queued there too and run when the child first
 //!   pushes or waits, on workers started then: [`crate::EngineConfig::child_workers`] for each CPU device. GPUs are out of

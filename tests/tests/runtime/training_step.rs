@@ -5,7 +5,7 @@
 //! the float64 ones: to 1e-6 when run in float64, to 1e-4 and three times MXNet's own distance when run in float32.
 
 use mxrs::env::MapSource;
-use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests};
+use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests, Recompute};
 use mxrs::format::{ArrayFile, Options, Tensor};
 use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Shape};
@@ -132,8 +132,32 @@ fn on_every_engine_and_with_each_planner_switch() {
     step(&runtime, "resnet8", |o| o.grad_sum_cap = 2);
 }
 
+/// Every pass that a switch governs, alone and against all others, on both sets of kernels.
 #[test]
-fn b4_a_request_to_add_adds_and_null_makes_no_array() {
+fn with_and_without_each_pass() {
+    let switches: [fn(&mut BindOptions); 6] = [
+        |o| o.eliminate_common = !o.eliminate_common,
+        |o| o.recompute = Recompute::Mirror,
+        |o| o.recompute = Recompute::Sqrt,
+        |o| o.recompute = Recompute::Chain,
+        |o| o.grad_sum_cap = 2,
+        |o| o.plan.enable_inplace = !o.plan.enable_inplace,
+    ];
+    let all = Runtime::builder().env(&MapSource::empty());
+    let reference = Runtime::builder().env(&MapSource::empty()).only_backend("reference");
+    for (runtime, nets) in [(all, &["lenet", "resnet8"][..]), (reference, &["lenet"][..])] {
+        let runtime = runtime.build().unwrap();
+        for net in nets {
+            for switch in switches {
+                step(&runtime, net, switch);
+            }
+            step(&runtime, net, |o| switches.iter().for_each(|switch| switch(o)));
+        }
+    }
+}
+
+#[test]
+fn b4_g11_a_request_to_add_adds_and_null_makes_no_array() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
     let recorded = recorded("lenet", "step");
     let mut options = runtime.bind_options();

@@ -1,4 +1,6 @@
-//! Rule: every numbered rule of the storage pools (S1 to S13) and of the engine (E1 to E17) is quoted by a test.
+//! Rule: every numbered rule is quoted by a test: of the storage pools (S1 to S13), the engine (E1 to E17), the memory
+//! planner (P1 to P10), the graph's passes (G1 to G23), fusion (F1 to F5), executors (B1 to B4), cached graphs (C1 to C5), the
+//! tape (A1 to A10), random numbers and scratch (R1 to R5).
 //!
 //! A test quotes a number in its name (`e12_e13_told_once`) or in the doc comment above it (`/// E12: …`). A program
 //! that is one test has no `#[test]`; there the name of a function counts.
@@ -12,9 +14,30 @@ use super::source::Source;
 use crate::workspace::Workspace;
 
 /// Package that states the rules, their letter, and how many there are.
-const STATED: [(&str, char, u32); 2] = [("mxrs-storage", 's', 13), ("mxrs-engine", 'e', 17)];
+const STATED: [(&str, char, u32); 9] = [
+    ("mxrs-storage", 's', 13),
+    ("mxrs-engine", 'e', 17),
+    ("mxrs-graph", 'p', 10),
+    ("mxrs-graph", 'g', 23),
+    ("mxrs-graph", 'f', 5),
+    ("mxrs-exec", 'b', 4),
+    ("mxrs-exec", 'c', 5),
+    ("mxrs-exec", 'a', 10),
+    ("mxrs-exec", 'r', 5),
+];
 /// Packages whose tests may quote them.
-const QUOTING: [&str; 3] = ["mxrs-sync", "mxrs-storage", "mxrs-engine"];
+const QUOTING: [&str; 10] = [
+    "mxrs-sync",
+    "mxrs-storage",
+    "mxrs-engine",
+    "mxrs-ndarray",
+    "mxrs-op",
+    "mxrs-graph",
+    "mxrs-testkit",
+    "mxrs-ops",
+    "mxrs-exec",
+    "mxrs-tests",
+];
 
 /// Finds numbers that no test quotes.
 ///
@@ -60,13 +83,12 @@ fn quotes(source: &Source) -> Vec<String> {
 
 /// `E12` as `e12`.
 fn upper_tag(word: &str) -> Option<String> {
-    lower_tag(&word.strip_prefix(['S', 'E']).map(|rest| format!("e{rest}"))?)?;
-    Some(word.to_lowercase())
+    word.starts_with(|c: char| c.is_ascii_uppercase()).then(|| lower_tag(&word.to_ascii_lowercase()))?
 }
 
 /// `e12` as it is.
 fn lower_tag(word: &str) -> Option<String> {
-    let digits = word.strip_prefix(['s', 'e'])?;
+    let digits = word.strip_prefix(|c| STATED.iter().any(|(_, letter, _)| *letter == c))?;
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.to_owned())
 }
 

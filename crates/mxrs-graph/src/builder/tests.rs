@@ -33,6 +33,10 @@ fn broken_graphs_are_refused() {
     let mut b = GraphBuilder::new();
     b.set_heads(vec![entry(NodeId(0))]);
     assert!(b.build().unwrap_err().to_string().contains("head 0"));
+}
+
+#[test]
+fn g4_names_of_variables_are_unique() {
     let mut b = GraphBuilder::new();
     let (x, y) = (b.add_variable("x", Attrs::new()), b.add_variable("x", Attrs::new()));
     b.set_heads(vec![entry(x), entry(y)]);

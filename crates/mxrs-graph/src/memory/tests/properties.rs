@@ -93,6 +93,7 @@ fn least(report: &PlanReport) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
+    /// P1, P2, P3, P4, P5, P6, P7, P8, P9 for every algorithm and switch.
     #[test]
     fn p1_to_p9_hold(program in programs(60)) {
         let plain = run(&program, None);
