@@ -55,6 +55,11 @@ pub struct BindOptions {
     /// gradients of values that were computed twice are summed in another order. Without `_copy` among [`Self::ops`]
     /// nothing is merged.
     pub eliminate_common: bool,
+    /// Makes one call of several pointwise ones (`MXNET_USE_FUSION`), where a backend other than the reference runs it, the
+    /// kernels become fewer and the arena no larger. On one backend it changes no bit.
+    pub fuse: bool,
+    /// Tells what was fused and how long it took (`MXNET_RTC_VERBOSE`).
+    pub fuse_verbose: bool,
     /// Chains of calls that one call replaces at inference (`MXNET_SUBGRAPH_BACKEND`), where a backend has a kernel for it;
     /// none by default. Outputs keep their names, and their values within rounding.
     pub patterns: Arc<[Pattern]>,
@@ -84,6 +89,8 @@ impl BindOptions {
             eliminate_common: true,
             patterns: Arc::new([]),
             pattern_verbosity: 1,
+            fuse: true,
+            fuse_verbose: false,
             ops: OpSet::default(),
             default_dtype: DType::F32,
             dtypes: Vec::new(),

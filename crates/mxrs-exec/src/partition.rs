@@ -4,7 +4,8 @@
 //! wrong on the way, the graph is lowered as it is.
 
 use crate::bind::Known;
-use crate::lower::{Bound, Source, constants, lower};
+use crate::fuse::lower_fused;
+use crate::lower::{Bound, Source, constants};
 use crate::options::BindOptions;
 use crate::program::Program;
 use crate::report::FusedReport;
@@ -51,7 +52,7 @@ fn lower_whole(
         n_forward_heads: n_heads,
         is_train: false,
     };
-    lower(source, options)
+    lower_fused(source, options)
 }
 
 /// `None` where there is nothing to replace.

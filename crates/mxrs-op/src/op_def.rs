@@ -70,6 +70,18 @@ pub enum View {
     Reshape,
 }
 
+/// Whether an operator works element by element, so that calls of several such operators can be one kernel
+/// ([`Fused`](crate::Fused)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointwise {
+    /// It does not, or only with some parameters.
+    No,
+    /// Whatever the parameters and the mode: all inputs and outputs have one shape, and element `i` of every output depends
+    /// on element `i` of each input, the parameters and the element types only. It draws no random numbers and rewrites
+    /// nothing.
+    Yes,
+}
+
 /// How closely the kernels of an operator agree with its reference on floating-point data. The numbers that belong to
 /// each class and element type are in `mxrs-testkit`; integers always agree exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +133,8 @@ pub struct OpDef {
     pub inplace_by_params: Option<InplacePairs>,
     /// Whether the output is the first input itself.
     pub view: fn(&OpParams, is_train: bool) -> View,
+    /// Whether it works element by element.
+    pub pointwise: Pointwise,
     /// Values that special inputs start with when nobody gives them (`moving_var` `["one", {}]`): name, `__init__` text.
     pub init_hints: &'static [(&'static str, &'static str)],
     /// Inputs whose content the kernel never reads at inference (labels of loss heads).
@@ -202,6 +216,7 @@ impl OpDef {
             inplace: &[],
             inplace_by_params: None,
             view: |_, _| View::No,
+            pointwise: Pointwise::No,
             init_hints: &[],
             ignored_at_inference: &[],
             ignored_inputs: &[],

@@ -149,13 +149,13 @@ pub fn accumulate(desc: &TensorDesc, to: &mut [u8], from: &[u8]) -> Result<()> {
 }
 
 /// Bytes aligned for every dtype.
-struct AlignedBytes {
+pub(crate) struct AlignedBytes {
     words: Vec<u64>,
     len_bytes: usize,
 }
 
 impl AlignedBytes {
-    fn zeroed(len_bytes: usize) -> Self {
+    pub(crate) fn zeroed(len_bytes: usize) -> Self {
         Self { words: vec![0; len_bytes.div_ceil(8)], len_bytes }
     }
     fn copy_of(bytes: &[u8]) -> Self {
@@ -163,10 +163,10 @@ impl AlignedBytes {
         copy.bytes_mut().copy_from_slice(bytes);
         copy
     }
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[..self.len_bytes]
     }
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len_bytes]
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::dtypes::NUMBERS;
 use crate::inference::{unify_all, unify_dtypes};
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, ReferenceFn, Sample};
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, Pointwise, ReferenceFn, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// An operator `out[i] = f(lhs[i], rhs[i])`; the shapes are equal.
@@ -20,6 +20,7 @@ pub fn define(
         infer_dtype,
         dtypes: NUMBERS,
         inplace: &[(0, 0), (1, 0)],
+        pointwise: Pointwise::Yes,
         accuracy: Accuracy::Elementwise,
         reference: Some(reference),
         samples,

@@ -2,7 +2,7 @@
 
 use crate::dtypes::NUMBERS;
 use crate::{numeric, pairwise};
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, RefInput, RefOutput, ReferenceFn, Sample};
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, Pointwise, RefInput, RefOutput, ReferenceFn, Sample};
 
 /// An operator `out[i] = f(data[i])` of the shape and type of its input.
 pub fn define(
@@ -16,6 +16,7 @@ pub fn define(
         summary,
         dtypes: NUMBERS,
         inplace: &[(0, 0)],
+        pointwise: Pointwise::Yes,
         accuracy: Accuracy::Elementwise,
         reference: Some(reference),
         samples: || samples(-4.0, 4.0),

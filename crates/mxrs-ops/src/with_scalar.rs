@@ -6,7 +6,7 @@
 use crate::dtypes::NUMBERS;
 use crate::{numeric, pairwise};
 use mxrs_op::{
-    Accuracy, Attrs, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, Sample, op_params,
+    Accuracy, Attrs, Fill, InputNames, OpDef, OpParams, Pointwise, RefInput, RefOutput, ReferenceFn, Sample, op_params,
 };
 
 op_params! {
@@ -31,6 +31,7 @@ pub fn define(
         summary,
         dtypes: NUMBERS,
         inplace: &[(0, 0)],
+        pointwise: Pointwise::Yes,
         accuracy: Accuracy::Elementwise,
         reference: Some(reference),
         samples,

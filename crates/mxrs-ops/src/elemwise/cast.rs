@@ -9,7 +9,9 @@ use crate::dtypes::{DTypeWord, MOVABLE, dtype_of};
 use crate::gradients::Answers;
 use crate::inference::{learn_dtype, unify_all, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_params};
+use mxrs_op::{
+    Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample, op_params,
+};
 use mxrs_types::{DType, Result};
 
 op_params! {
@@ -34,6 +36,7 @@ pub fn define() -> OpDef {
         summary: "out = data as another dtype",
         infer_dtype,
         dtypes: MOVABLE,
+        pointwise: Pointwise::Yes,
         gradient: Gradient::By(|_, scope| cast_back(scope)),
         companions: || vec![backward()],
         reference: Some(|_, inputs, outputs, _| {
@@ -63,6 +66,7 @@ fn backward() -> OpDef {
         infer_shape: |_, inputs, outputs| unify_all(inputs, outputs, "data"),
         infer_dtype: |_, inputs, outputs| unify_dtypes([&mut inputs[1], &mut outputs[0]], "data"),
         dtypes: MOVABLE,
+        pointwise: Pointwise::Yes,
         ignored_inputs: &[1],
         gradient: Gradient::By(|_, scope| cast_back(scope)),
         reference: Some(|_, inputs, outputs, _| {

@@ -1,0 +1,163 @@
+//! What operators claim by `Pointwise::Yes`, against their reference kernels: over all samples and types, reordering the
+//! elements of all inputs reorders those of all outputs, and computing the elements in two parts gives the two parts.
+
+use mxrs_op::{
+    Backend, Gradient, InputNames, KernelArgs, OpCall, OpDef, Pointwise, RawTensor, ReferenceBackend, TensorDesc, View,
+};
+use mxrs_testkit::conformance::Prepared;
+use mxrs_testkit::{AlignedBuffer, Seeded};
+use mxrs_types::{DType, Layout, Shape, WriteReq};
+
+/// These elements of every tensor: bytes of one element after another.
+fn picked(data: &[AlignedBuffer], descs: &[TensorDesc], order: &[usize]) -> Vec<AlignedBuffer> {
+    let pick = |(buffer, desc): (&AlignedBuffer, &TensorDesc)| {
+        let size = desc.dtype.size_of();
+        let bytes: Vec<u8> = order.iter().flat_map(|&i| &buffer.bytes()[i * size..(i + 1) * size]).copied().collect();
+        AlignedBuffer::from_bytes(&bytes)
+    };
+    data.iter().zip(descs).map(pick).collect()
+}
+
+/// Outputs for these elements of the inputs: as tensors of the same shape where it is all elements, else of one axis.
+fn computed(op: &OpDef, prepared: &Prepared, order: &[usize]) -> Vec<AlignedBuffer> {
+    let flat = |descs: &[TensorDesc]| -> Vec<TensorDesc> {
+        let is_all = |desc: &TensorDesc| desc.shape.n_elements() == order.len();
+        let shape = |desc: &TensorDesc| if is_all(desc) { desc.shape.clone() } else { Shape::from([order.len()]) };
+        descs.iter().map(|desc| TensorDesc::dense(shape(desc), desc.dtype)).collect()
+    };
+    let (inputs, outputs) = (flat(&prepared.inputs), flat(&prepared.outputs));
+    let call = OpCall {
+        op,
+        params: &prepared.params,
+        inputs: &inputs,
+        outputs: &outputs,
+        is_constant: &vec![false; inputs.len()],
+        is_train: prepared.is_train,
+    };
+    let planned = ReferenceBackend.plan(&call).expect("a reference kernel");
+    let data = picked(&prepared.data, &prepared.inputs, order);
+    let mut made: Vec<AlignedBuffer> = outputs.iter().map(|d| AlignedBuffer::poisoned(d.size_bytes())).collect();
+    let raw: Vec<RawTensor<'_>> = made.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
+    let args = KernelArgs {
+        inputs: &data.iter().map(|b| RawTensor::from_slice(b.bytes())).collect::<Vec<_>>(),
+        outputs: &raw,
+        reqs: &vec![WriteReq::Write; raw.len()],
+        scratch: RawTensor::from_slice(&[]),
+        team: &mxrs_sync::Team::serial(),
+        random: None,
+    };
+    planned.kernel.run(&args).expect("a run on other elements");
+    made
+}
+
+/// What contradicts the claim, if anything does; only reordering is tried unless `in_parts`, because kernels of other
+/// operators do not understand parts.
+fn contradiction(op: &OpDef, in_parts: bool) -> Result<(), String> {
+    if op.n_aux > 0 {
+        return Err(format!("{} has auxiliary states", op.name));
+    }
+    for sample in (op.samples)() {
+        for dtype in op.dtypes {
+            let prepared = Prepared::new(op, &sample, *dtype).map_err(|e| format!("{}: {e}", op.name))?;
+            contradiction_of(op, &prepared, in_parts)
+                .map_err(|e| format!("{}/{} {dtype}: {e}", op.name, sample.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn contradiction_of(op: &OpDef, prepared: &Prepared, in_parts: bool) -> Result<(), String> {
+    let params = &prepared.params;
+    for is_train in [false, true] {
+        if (op.is_random)(params, is_train) || !(op.rewrites)(params, is_train).is_empty() {
+            return Err("it is random or rewrites its inputs".into());
+        }
+        if (op.view)(params, is_train) == View::Reshape {
+            return Err("it reshapes".into());
+        }
+    }
+    let shape = &prepared.outputs[0].shape;
+    let all = prepared.inputs.iter().chain(&prepared.outputs);
+    if let Some(other) = all.clone().find(|desc| desc.shape != *shape || desc.layout != Layout::RowMajor) {
+        return Err(format!("{other} beside an output of {shape}"));
+    }
+    let n = shape.n_elements();
+    let mut orders: Vec<Vec<usize>> = vec![(0..n).rev().collect()];
+    if in_parts {
+        orders.extend([(0..n / 3).collect(), (n / 3..n).collect()]);
+    }
+    let mut seed = Seeded::from_text(op.name);
+    let mut shuffled: Vec<usize> = (0..n).collect();
+    (1..n).for_each(|i| shuffled.swap(i, seed.integer(0, i as i64 + 1) as usize));
+    orders.push(shuffled);
+    for order in orders {
+        let got = computed(op, prepared, &order);
+        let expected = picked(&prepared.expected, &prepared.outputs, &order);
+        if got.iter().zip(&expected).any(|(g, e)| g.bytes() != e.bytes()) {
+            return Err(format!("elements {order:?} alone give something else"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_claims_to_be_pointwise_is() {
+    let ops = mxrs_ops::catalogue();
+    let mut n_claims = 0;
+    for op in ops.iter().chain(ops.companions()).filter(|op| op.pointwise == Pointwise::Yes) {
+        contradiction(op, true).unwrap_or_else(|e| panic!("{e}"));
+        n_claims += 1;
+    }
+    assert!(n_claims >= 40, "only {n_claims} operators claim it");
+}
+
+/// Whoever holds for all samples and does not claim it is named here, with the reason.
+#[test]
+fn what_does_not_claim_it_is_not_pointwise() {
+    let excused = [
+        "Dropout",           // random in training
+        "_backward_Dropout", // the mask may have sizes of 1
+    ];
+    let ops = mxrs_ops::catalogue();
+    for op in ops.iter().chain(ops.companions()).filter(|op| op.pointwise == Pointwise::No) {
+        let has_inputs = !matches!(op.inputs, InputNames::Fixed([]));
+        if has_inputs && !excused.contains(&op.name) {
+            assert!(
+                contradiction(op, false).is_err(),
+                "{} is pointwise on all its samples, and does not say so",
+                op.name
+            );
+        }
+    }
+}
+
+/// The check can fail: a copy that turns the order around, one that looks at its neighbour.
+#[test]
+fn a_wrong_claim_is_found() {
+    let copy = mxrs_ops::catalogue().get("_copy").expect("a built operator").clone();
+    assert_eq!(contradiction(&copy, true), Ok(()));
+    let turned = OpDef {
+        gradient: Gradient::Undefined,
+        reference: Some(|_, inputs, outputs, _| {
+            let size = inputs[0].desc.dtype.size_of();
+            let chunks = inputs[0].bytes.chunks(size).rev();
+            outputs[0].bytes.chunks_mut(size).zip(chunks).for_each(|(to, from)| to.copy_from_slice(from));
+            Ok(())
+        }),
+        dtypes: &[DType::F32],
+        ..(*copy).clone()
+    };
+    assert!(contradiction(&turned, true).is_err());
+    let neighbour = OpDef {
+        reference: Some(|_, inputs, outputs, _| {
+            let n = inputs[0].bytes.len();
+            outputs[0].bytes.copy_from_slice(inputs[0].bytes);
+            if n >= 8 {
+                outputs[0].bytes[..4].copy_from_slice(&inputs[0].bytes[4..8]);
+            }
+            Ok(())
+        }),
+        ..turned.clone()
+    };
+    assert!(contradiction(&neighbour, true).is_err());
+}
