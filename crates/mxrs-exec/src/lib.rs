@@ -48,6 +48,7 @@ mod dry;
 mod executor;
 mod gradients;
 mod imperative;
+mod inplace_add;
 mod joined;
 mod lower;
 mod machine;

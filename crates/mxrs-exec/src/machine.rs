@@ -8,6 +8,7 @@
 //!    else touch them meanwhile, and no two runs on one memory overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
+use crate::inplace_add;
 use crate::packed::Packed;
 use crate::program::{Action, Origin, Program, Step, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
@@ -76,12 +77,12 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Plans the memory of a program.
+    /// Plans the memory of a program; additions that can be done in place are left out of it.
     ///
     /// # Errors
     /// A contradiction in the program, sizes that do not fit.
     pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
-        let plan = plan(&program, options)?;
+        let (program, plan) = inplace_add::planned(program, options)?;
         Ok(Self { program, plan })
     }
 }
@@ -101,7 +102,7 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
         })
         .collect();
     let ids = |values: &[ValueId]| values.iter().map(|&v| EntryId::new(v)).collect();
-    let steps: Vec<PlanStep> = program
+    let mut steps: Vec<PlanStep> = program
         .steps
         .iter()
         .map(|step| PlanStep {
@@ -113,6 +114,13 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
             scratch_bytes: step.scratch_bytes,
         })
         .collect();
+    for sum in &program.sums {
+        // To the planner the sum so far is one more input, whose memory the term takes.
+        let step = &mut steps[sum.step];
+        step.inplace.retain(|(_, output)| *output != sum.output);
+        step.inplace.insert(0, (step.inputs.len(), sum.output));
+        step.inputs.push(EntryId::new(sum.onto));
+    }
     let heads: Vec<EntryId> = program.outputs.iter().map(|&v| EntryId::new(v)).collect();
     plan_memory(&steps, &entries, &heads, options)
 }
@@ -177,8 +185,11 @@ impl Addresses<'_> {
                 || (self.program.values[value].origin == Origin::Temporary
                     && self.plan.placements[value] == Placement::Unreferenced)
         };
+        let is_sum =
+            |output: usize| self.program.sums.iter().any(|sum| Some(sum.step) == position && sum.output == output);
         let req = |output: usize| match (is_unread(output), self.program.values[step.outputs[output]].origin) {
             (true, _) => WriteReq::Null,
+            (false, _) if is_sum(output) => WriteReq::Add,
             (false, Origin::Output(index)) => self.program.output_reqs[index],
             (false, _) if output >= n_plain || is_inplace(output) => WriteReq::Inplace,
             (false, _) => WriteReq::Write,

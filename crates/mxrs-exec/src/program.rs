@@ -31,6 +31,7 @@ pub struct Value {
 }
 
 /// What a step does.
+#[derive(Clone)]
 pub enum Action {
     /// Run a kernel.
     Run(Arc<dyn Kernel>),
@@ -39,6 +40,7 @@ pub enum Action {
 }
 
 /// One step.
+#[derive(Clone)]
 pub struct Step {
     /// Node it came from, with a suffix for inserted copies.
     pub name: String,
@@ -79,8 +81,23 @@ impl Step {
     }
 }
 
+/// An addition that is left out: the step that makes its second term adds it to the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// Step that makes the second term.
+    pub step: usize,
+    /// Which of its outputs that is.
+    pub output: usize,
+    /// The first term.
+    pub onto: ValueId,
+    /// Node of the addition.
+    pub name: String,
+    /// Its operator.
+    pub op: String,
+}
+
 /// Values and steps of one bound graph.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Program {
     /// All values.
     pub values: Vec<Value>,
@@ -96,4 +113,6 @@ pub struct Program {
     pub output_reqs: Vec<WriteReq>,
     /// Random calls of one run.
     pub n_random: u32,
+    /// Additions left out.
+    pub sums: Vec<Sum>,
 }

@@ -36,6 +36,8 @@ pub struct ExecutorReport {
     pub arena_bytes: usize,
     /// Bytes of packed constants.
     pub packed_bytes: usize,
+    /// Additions that are no steps: whoever makes the second term adds it to the first.
+    pub inplace_adds: Vec<String>,
 }
 
 pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {

@@ -24,6 +24,7 @@ pub struct Runner {
     pub steps: Vec<StepReport>,
     n_random: u32,
     plan: PlanReport,
+    inplace_adds: Vec<String>,
 }
 
 /// Most kernels in one push, forward and backward.
@@ -60,6 +61,7 @@ impl Runner {
             backward: segments(program, program.n_forward..program.steps.len(), limits.backward),
             steps: step_reports(program),
             n_random: program.n_random,
+            inplace_adds: program.sums.iter().map(|sum| sum.name.clone()).collect(),
         })
     }
 
@@ -128,6 +130,7 @@ impl Runner {
             plan: self.plan.clone(),
             arena_bytes: machine.arena_bytes,
             packed_bytes: machine.packed_bytes,
+            inplace_adds: self.inplace_adds.clone(),
         })
     }
 }
