@@ -11,6 +11,7 @@
 use crate::inplace_add;
 use crate::packed::Packed;
 use crate::program::{Action, Origin, Program, Step, ValueId};
+use crate::tap::Tap;
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_op::{Kernel, KernelArgs, RandomCall, RawTensor, TensorDesc, accumulate};
@@ -66,7 +67,8 @@ pub fn allocate_arena(plan: &MemoryPlan, context: &ArrayContext) -> Result<Optio
     }
 }
 
-fn arena_bytes(plan: &MemoryPlan) -> usize {
+/// Bytes of the temporaries.
+pub fn arena_bytes(plan: &MemoryPlan) -> usize {
     plan.arenas.iter().map(|(_, bytes)| bytes).sum()
 }
 
@@ -320,5 +322,40 @@ impl Machine {
         self.steps[steps.start - self.first..steps.end - self.first]
             .iter()
             .try_for_each(|step| step.run(&self.team, random))
+    }
+
+    /// Whether a step really reads or makes what a tap is for.
+    pub fn has_memory(&self, step: usize, tap: &Tap) -> bool {
+        let ready = &self.steps[step - self.first];
+        let is_written = tap.is_input || ready.reqs[tap.position] != WriteReq::Null;
+        let tensor = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
+        is_written && (tensor.len_bytes() > 0 || tap.shape.n_elements() == 0)
+    }
+
+    /// Copies what a step reads or has made, to an array in row-major order. Called by the task that runs the step, which
+    /// holds the array for writing.
+    ///
+    /// # Errors
+    /// What the kernel that copies between layouts reports.
+    pub fn copy_out(&self, step: usize, tap: &Tap, to: &NdArray) -> Result<()> {
+        let ready = &self.steps[step - self.first];
+        let from = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
+        // SAFETY: the array is as large as the tap's shape and type say, and held for writing (see above).
+        let to: Tensor = unsafe { RawTensor::new(to.as_ptr(), to.size_bytes()) };
+        match &tap.reorder {
+            Some(kernel) => kernel.run(&KernelArgs {
+                inputs: &[from],
+                outputs: &[to],
+                reqs: &[WriteReq::Write],
+                scratch: RawTensor::from_slice(&[]),
+                team: &self.team,
+                random: None,
+            }),
+            None => {
+                // SAFETY: the step does not run now, so nobody writes its tensors; the array is no tensor of the program.
+                unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
+                Ok(())
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! How to bind.
 
 use crate::gradients::GradRequests;
+use crate::pool::MemoryPool;
 use mxrs_graph::PlanOptions;
 use mxrs_op::{Backend, OpSet};
 use mxrs_sync::Team;
@@ -61,6 +62,8 @@ pub struct BindOptions {
     pub default_dtype: DType,
     /// Element types given for variables, by name.
     pub dtypes: Vec<(String, DType)>,
+    /// Memory shared with other executors; `None` for memory of its own.
+    pub pool: Option<MemoryPool>,
 }
 
 impl BindOptions {
@@ -80,6 +83,7 @@ impl BindOptions {
             ops: OpSet::default(),
             default_dtype: DType::F32,
             dtypes: Vec::new(),
+            pool: None,
         }
     }
 }

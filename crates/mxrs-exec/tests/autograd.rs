@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use mxrs_exec::{BackwardOptions, Function, GradReq, Imperative, autograd};
+use mxrs_exec::{Function, GradReq, Imperative, autograd};
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
 use mxrs_types::Result;

@@ -65,6 +65,6 @@ pub use node::Node;
 pub use passes::{
     Bulk, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring, Segment, SegmentLimits, Unreachable,
     chain_checkpoints, constant_nodes, eliminate_common, gradient, infer_dtypes, infer_shapes, mirror, place,
-    recompute, recompute_if_smaller, segments, sqrt_segments, within_budget,
+    recompute, recompute_if_smaller, segments, select_outputs, sqrt_segments, within_budget,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

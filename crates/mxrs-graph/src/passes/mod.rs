@@ -8,6 +8,7 @@
 //! | `fold` | finds calls that depend on constants only |
 //! | `place` | gives nodes devices, and copies where data crosses |
 //! | `remat` | computes forward calls again instead of keeping their outputs |
+//! | `select` | keeps what other outputs need |
 //! | `segments` | cuts the nodes into bulk tasks |
 //!
 //! Those that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a gradient
@@ -25,6 +26,7 @@ mod place;
 mod remat;
 mod rewrite;
 mod segments;
+mod select;
 
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
@@ -35,6 +37,7 @@ pub use infer_shape::infer_shapes;
 pub use place::place;
 pub use remat::{Mirroring, chain_checkpoints, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget};
 pub use segments::{Bulk, Segment, SegmentLimits, segments};
+pub use select::select_outputs;
 
 #[cfg(test)]
 mod interpreter;
