@@ -177,7 +177,8 @@ impl Fusion<'_> {
             bound: &self.source.bound.iter().filter_map(moved).collect(),
             ..self.source
         };
-        lower(source, self.options)
+        let program = lower(source, self.options)?;
+        Ok(Program { rewritten: Some(Arc::new(fused.graph.clone())), ..program })
     }
 }
 

@@ -8,8 +8,10 @@
 //!    else touch them meanwhile, and no two runs on one memory overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
+use crate::inplace_add;
 use crate::packed::{Packed, sources};
 use crate::program::{Action, Origin, Program, Step, ValueId};
+use crate::tap::Tap;
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_op::{Kernel, KernelArgs, RandomCall, RawTensor, TensorDesc, accumulate};
@@ -65,7 +67,8 @@ pub fn allocate_arena(plan: &MemoryPlan, context: &ArrayContext) -> Result<Optio
     }
 }
 
-fn arena_bytes(plan: &MemoryPlan) -> usize {
+/// Bytes of the temporaries.
+pub fn arena_bytes(plan: &MemoryPlan) -> usize {
     plan.arenas.iter().map(|(_, bytes)| bytes).sum()
 }
 
@@ -76,12 +79,12 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Plans the memory of a program.
+    /// Plans the memory of a program; additions that can be done in place are left out of it.
     ///
     /// # Errors
     /// A contradiction in the program, sizes that do not fit.
     pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
-        let plan = plan(&program, options)?;
+        let (program, plan) = inplace_add::planned(program, options)?;
         Ok(Self { program, plan })
     }
 }
@@ -101,7 +104,7 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
         })
         .collect();
     let ids = |values: &[ValueId]| values.iter().map(|&v| EntryId::new(v)).collect();
-    let steps: Vec<PlanStep> = program
+    let mut steps: Vec<PlanStep> = program
         .steps
         .iter()
         .map(|step| PlanStep {
@@ -113,6 +116,13 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
             scratch_bytes: step.scratch_bytes,
         })
         .collect();
+    for sum in &program.sums {
+        // To the planner the sum so far is one more input, whose memory the term takes.
+        let step = &mut steps[sum.step];
+        step.inplace.retain(|(_, output)| *output != sum.output);
+        step.inplace.insert(0, (step.inputs.len(), sum.output));
+        step.inputs.push(EntryId::new(sum.onto));
+    }
     let heads: Vec<EntryId> = program.outputs.iter().map(|&v| EntryId::new(v)).collect();
     plan_memory(&steps, &entries, &heads, options)
 }
@@ -122,7 +132,8 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
 /// # Errors
 /// As [`Planned::new`].
 pub fn planned_arena_bytes(program: &Program, options: &PlanOptions) -> Result<usize> {
-    Ok(arena_bytes(&plan(program, &PlanOptions { verbose: false, ..*options })?))
+    let planned = Planned::new(program.clone(), &PlanOptions { verbose: false, ..*options })?;
+    Ok(arena_bytes(&planned.plan))
 }
 
 struct Addresses<'a> {
@@ -190,8 +201,11 @@ impl Addresses<'_> {
                 || (self.program.values[value].origin == Origin::Temporary
                     && self.plan.placements[value] == Placement::Unreferenced)
         };
+        let is_sum =
+            |output: usize| self.program.sums.iter().any(|sum| Some(sum.step) == position && sum.output == output);
         let req = |output: usize| match (is_unread(output), self.program.values[step.outputs[output]].origin) {
             (true, _) => WriteReq::Null,
+            (false, _) if is_sum(output) => WriteReq::Add,
             (false, Origin::Output(index)) => self.program.output_reqs[index],
             (false, _) if output >= n_plain || is_inplace(output) => WriteReq::Inplace,
             (false, _) => WriteReq::Write,
@@ -319,5 +333,40 @@ impl Machine {
         self.steps[steps.start - self.first..steps.end - self.first]
             .iter()
             .try_for_each(|step| step.run(&self.team, random))
+    }
+
+    /// Whether a step really reads or makes what a tap is for.
+    pub fn has_memory(&self, step: usize, tap: &Tap) -> bool {
+        let ready = &self.steps[step - self.first];
+        let is_written = tap.is_input || ready.reqs[tap.position] != WriteReq::Null;
+        let tensor = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
+        is_written && (tensor.len_bytes() > 0 || tap.shape.n_elements() == 0)
+    }
+
+    /// Copies what a step reads or has made, to an array in row-major order. Called by the task that runs the step, which
+    /// holds the array for writing.
+    ///
+    /// # Errors
+    /// What the kernel that copies between layouts reports.
+    pub fn copy_out(&self, step: usize, tap: &Tap, to: &NdArray) -> Result<()> {
+        let ready = &self.steps[step - self.first];
+        let from = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
+        // SAFETY: the array is as large as the tap's shape and type say, and held for writing (see above).
+        let to: Tensor = unsafe { RawTensor::new(to.as_ptr(), to.size_bytes()) };
+        match &tap.reorder {
+            Some(kernel) => kernel.run(&KernelArgs {
+                inputs: &[from],
+                outputs: &[to],
+                reqs: &[WriteReq::Write],
+                scratch: RawTensor::from_slice(&[]),
+                team: &self.team,
+                random: None,
+            }),
+            None => {
+                // SAFETY: the step does not run now, so nobody writes its tensors; the array is no tensor of the program.
+                unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
+                Ok(())
+            }
+        }
     }
 }

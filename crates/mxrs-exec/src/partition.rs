@@ -85,6 +85,7 @@ fn lower_partitioned(
     let bound = bound.iter().filter_map(moved).collect();
     let mut program = lower_whole(&new.graph, &known, &bound, options)?;
     program.fused = reports(graph, &new);
+    program.rewritten = program.rewritten.or(Some(Arc::new(new.graph)));
     Ok(Some(program))
 }
 

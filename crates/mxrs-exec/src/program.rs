@@ -2,6 +2,7 @@
 
 use crate::choose::Refusal;
 use crate::report::FusedReport;
+use mxrs_graph::Graph;
 use mxrs_op::{Kernel, TensorDesc};
 use mxrs_types::WriteReq;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub struct Value {
 }
 
 /// What a step does.
+#[derive(Clone)]
 pub enum Action {
     /// Run a kernel.
     Run(Arc<dyn Kernel>),
@@ -40,6 +42,7 @@ pub enum Action {
 }
 
 /// One step.
+#[derive(Clone)]
 pub struct Step {
     /// Node it came from, with a suffix for inserted copies.
     pub name: String,
@@ -82,8 +85,23 @@ impl Step {
     }
 }
 
+/// An addition that is left out: the step that makes its second term adds it to the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// Step that makes the second term.
+    pub step: usize,
+    /// Which of its outputs that is.
+    pub output: usize,
+    /// The first term.
+    pub onto: ValueId,
+    /// Node of the addition.
+    pub name: String,
+    /// Its operator.
+    pub op: String,
+}
+
 /// Values and steps of one bound graph.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Program {
     /// All values.
     pub values: Vec<Value>,
@@ -101,4 +119,8 @@ pub struct Program {
     pub n_random: u32,
     /// Calls that stand for several of the graph's.
     pub fused: Vec<FusedReport>,
+    /// Additions left out.
+    pub sums: Vec<Sum>,
+    /// The graph it was made of, where that is not the one that was to be lowered.
+    pub rewritten: Option<Arc<Graph>>,
 }

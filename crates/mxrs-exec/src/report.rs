@@ -52,6 +52,8 @@ pub struct ExecutorReport {
     pub arena_bytes: usize,
     /// Bytes of packed and computed constants.
     pub packed_bytes: usize,
+    /// Additions that are no steps: whoever makes the second term adds it to the first.
+    pub inplace_adds: Vec<String>,
     /// Calls that stand for several of the graph's, at inference.
     pub fused: Vec<FusedReport>,
 }

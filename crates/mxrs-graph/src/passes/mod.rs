@@ -10,6 +10,7 @@
 //! | `fuse` | makes one call of sets of pointwise calls |
 //! | `place` | gives nodes devices, and copies where data crosses |
 //! | `remat` | computes forward calls again instead of keeping their outputs |
+//! | `select` | keeps what other outputs need |
 //! | `segments` | cuts the nodes into bulk tasks |
 //!
 //! Those that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a gradient
@@ -29,6 +30,7 @@ mod place;
 mod remat;
 mod rewrite;
 mod segments;
+mod select;
 
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
@@ -41,6 +43,7 @@ pub use partition::{Declined, Partitioned, Partitioning, Region, partition};
 pub use place::place;
 pub use remat::{Mirroring, chain_checkpoints, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget};
 pub use segments::{Bulk, Segment, SegmentLimits, segments};
+pub use select::select_outputs;
 
 #[cfg(test)]
 mod interpreter;

@@ -131,14 +131,15 @@ impl Plan {
             let inputs = rewritten.map(|i| node.inputs[*i].node);
             spoilt.extend(inputs.filter_map(|id| graph.variables().iter().position(|v| *v == id)));
         }
+        let planned = Planned::new(program, &options.plan)?;
+        let program = &planned.program;
         let n_steps = program.steps.len();
-        let forward = segments(&program, 0..program.n_forward, flags.forward_bulk_size);
-        let backward = segments(&program, program.n_forward..n_steps, flags.backward_bulk_size);
+        let forward = segments(program, 0..program.n_forward, flags.forward_bulk_size);
+        let backward = segments(program, program.n_forward..n_steps, flags.backward_bulk_size);
         let mut rewrites: Vec<usize> = forward.iter().flat_map(|s| s.rewrites.iter().copied()).collect();
         rewrites.sort_unstable();
         rewrites.dedup();
         let reads = backward.iter().flat_map(|s| s.reads.iter().copied()).filter(|i| *i < names.len()).collect();
-        let planned = Planned::new(program, &options.plan)?;
         Ok(Self {
             planned,
             forward,
