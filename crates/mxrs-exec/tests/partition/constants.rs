@@ -58,12 +58,12 @@ impl Backend for Noting {
     }
 }
 
-/// Options on a noting backend, and the runs it notes.
+/// Options on a noting backend, without fused calls, and the runs it notes.
 fn noting(fusions: Option<&Fusions>) -> (BindOptions, Arc<Mutex<Vec<String>>>) {
     let backend = Noting::default();
     let runs = backend.runs.clone();
     let patterns = fusions.map_or_else(Vec::new, mxrs_ops::patterns).into();
-    (BindOptions { backends: vec![Arc::new(backend)], patterns, ..options() }, runs)
+    (BindOptions { backends: vec![Arc::new(backend)], patterns, fuse: false, ..options() }, runs)
 }
 
 fn since(runs: &Mutex<Vec<String>>) -> Vec<String> {

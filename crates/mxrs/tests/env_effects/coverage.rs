@@ -12,6 +12,7 @@ const SOURCES: [&str; 10] = [
     include_str!("planner.rs"),
     include_str!("pools.rs"),
     include_str!("onednn.rs"),
+    include_str!("partitioning.rs"),
     include_str!("training.rs"),
     include_str!("workers.rs"),
 ];
