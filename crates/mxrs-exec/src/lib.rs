@@ -56,6 +56,7 @@ mod machine;
 mod monitor;
 mod options;
 mod packed;
+mod planned;
 mod pool;
 mod program;
 mod recompute;

@@ -1,8 +1,8 @@
 //! What the gradient computes again, as [`Recompute`] says: choices of the graph's passes, weighed by planned bytes.
 
 use crate::bind::Known;
-use crate::machine::Planned;
 use crate::options::{BindOptions, Recompute};
+use crate::planned::Planned;
 use crate::program::Program;
 use mxrs_graph::{
     GradientGraph, Mirroring, Node, NodeId, PlanOptions, chain_checkpoints, mirror, recompute_if_smaller,
