@@ -123,11 +123,13 @@ fn c3_calls_are_bound_once() {
     check(&a, 2);
     check(&a, 2);
     // The same storage at another place is another array.
-    let both = array(&nd, [8, 3], &numbers(24, 73));
-    a[w] = both.slice(0, 4).unwrap();
-    check(&a, 3);
+    let both = array(&nd, [16, 3], &numbers(48, 73));
+    for (row, bindings) in [(0, 3), (8, 4)] {
+        a[w] = both.slice(row, row + 4).unwrap();
+        check(&a, bindings);
+    }
     assert_eq!((op.stats().plans_made, op.stats().states_made), (1, 1));
-    assert_eq!(plain.stats().bindings_made, 8);
+    assert_eq!(plain.stats().bindings_made, 9);
 }
 
 /// C2: calls may be pending, each with its own data and outputs, while the next are made.
