@@ -8,8 +8,8 @@
 
 use crate::choose::choose;
 use crate::lower::{Bound, Source, constants, lower, lower_with_values};
-use crate::machine;
 use crate::options::BindOptions;
+use crate::planned::planned_arena_bytes;
 use crate::program::{Program, ValueId};
 use mxrs_graph::{
     Entry, EntryId, FusedGraph, FusionRequest, Node, NodeId, PlanOptions, ProposedSet, Reach, fuse_pointwise,
@@ -191,5 +191,5 @@ fn row_major(descs: &[TensorDesc]) -> Vec<TensorDesc> {
 fn is_better(fused: &Program, plain: &Program, options: &PlanOptions) -> Result<bool> {
     let n_kernels = |program: &Program| program.steps.iter().filter(|step| !step.is_view()).count();
     Ok(n_kernels(fused) < n_kernels(plain)
-        && machine::planned_arena_bytes(fused, options)? <= machine::planned_arena_bytes(plain, options)?)
+        && planned_arena_bytes(fused, options)? <= planned_arena_bytes(plain, options)?)
 }

@@ -6,7 +6,7 @@
 //! whose second kernel cannot add. A graph is planned both ways, and keeps the additions where leaving them out would need
 //! more memory.
 
-use crate::machine::plan;
+use crate::planned::plan;
 use crate::program::{Action, Origin, Program, Sum, ValueId};
 use mxrs_graph::{MemoryPlan, PlanOptions};
 use mxrs_types::{Result, WriteReq};

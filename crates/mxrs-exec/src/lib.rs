@@ -58,6 +58,7 @@ mod monitor;
 mod options;
 mod packed;
 mod partition;
+mod planned;
 mod pool;
 mod program;
 mod recompute;

@@ -3,6 +3,7 @@
 use mxrs_engine::Var;
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_storage::{Block, Tag};
+use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Mutex, MutexGuard, Rank, RankedMutex};
 use mxrs_types::{DType, Device, Error, Result, Shape};
 use rustc_hash::FxHashMap;
@@ -33,6 +34,8 @@ struct Inner {
     fixed: RankedMutex<FxHashMap<String, NdArray>>,
     /// Buffers of one axis that arrays of any shape are views of.
     buffers: RankedMutex<FxHashMap<(String, DType), NdArray>>,
+    /// Whether somebody was told that there was too little.
+    has_warned: AtomicBool,
     /// Number of the last run. Held while a run is pushed, so that no other run comes between its tasks.
     turn: Mutex<u64>,
 }
@@ -62,6 +65,7 @@ impl MemoryPool {
             arenas: RankedMutex::new(Rank::Leaf, Vec::new()),
             fixed: RankedMutex::new(Rank::Leaf, FxHashMap::default()),
             buffers: RankedMutex::new(Rank::Leaf, FxHashMap::default()),
+            has_warned: AtomicBool::new(false),
             turn: Mutex::new(0),
         }))
     }
@@ -98,17 +102,25 @@ impl MemoryPool {
             (unused, arenas.iter().map(|a| a.len()).max())
         };
         if let Some(largest) = largest {
-            tracing::warn!(
-                needed = size_bytes,
-                largest,
-                "memory of a shared pool is too small and more is allocated; bind the largest graph first"
-            );
+            self.too_small("temporaries", size_bytes, largest);
         }
         drop(unused);
         let block = self.0.context.storage().allocate(Device::cpu(0), size_bytes, Tag::new("executor:arena"))?;
         let block = Arc::new(block);
         self.0.arenas.lock().push(block.clone());
         Ok(Some(block))
+    }
+
+    /// Says once for each pool that its executors were bound in an order that costs memory.
+    fn too_small(&self, what: &str, needed_bytes: usize, has_bytes: usize) {
+        if !self.0.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                what,
+                needed_bytes,
+                has_bytes,
+                "a memory pool is too small and allocates more beside what it has; bind the largest graph first"
+            );
+        }
     }
 
     /// The array every executor has under this name.
@@ -151,13 +163,7 @@ impl MemoryPool {
             Some(buffer) if buffer.shape().n_elements() >= n => buffer,
             too_small => {
                 if let Some(small) = too_small {
-                    let has = small.shape().n_elements();
-                    tracing::warn!(
-                        name,
-                        needed = n,
-                        has,
-                        "a shared buffer is too small and another is allocated; bind the largest graph first"
-                    );
+                    self.too_small(name, n * dtype.size_of(), small.size_bytes());
                 }
                 let buffer = NdArray::zeros(&self.0.context, [n], dtype)?;
                 let replaced = {

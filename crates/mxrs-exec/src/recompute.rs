@@ -1,8 +1,8 @@
 //! What the gradient computes again, as [`Recompute`] says: choices of the graph's passes, weighed by planned bytes.
 
 use crate::bind::Known;
-use crate::machine::planned_arena_bytes;
 use crate::options::{BindOptions, Recompute};
+use crate::planned::planned_arena_bytes;
 use crate::program::Program;
 use mxrs_graph::{
     GradientGraph, Mirroring, Node, NodeId, chain_checkpoints, mirror, recompute_if_smaller, sqrt_segments,

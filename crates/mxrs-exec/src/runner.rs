@@ -1,8 +1,9 @@
 //! A lowered program with its memory, cut into segments and pushed to the engine.
 
-use crate::machine::{Machine, Planned, arena_bytes};
+use crate::machine::Machine;
 use crate::options::BindOptions;
 use crate::packed::Packed;
+use crate::planned::{Planned, arena_bytes};
 use crate::pool::MemoryPool;
 use crate::program::Program;
 use crate::report::{ExecutorReport, StepReport, step_reports};

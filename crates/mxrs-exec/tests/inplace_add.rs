@@ -6,8 +6,10 @@ use common::{context, numbers, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{BindOptions, DryGraph, Executor, ExecutorReport, GradReq, GradRequests};
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
-use mxrs_types::{DType, Shape};
+use mxrs_op::{Backend, Kernel, KernelArgs, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
+use mxrs_types::{DType, Result, Shape};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 struct Net {
     names: NameManager,
@@ -173,6 +175,52 @@ fn g15_terms_that_are_needed_later_stay() {
         let ((expected, zero), (got, folded)) = (inference(false), inference(true));
         assert_eq!((zero, folded), (0, *n), "case {i}");
         assert_eq!(got, expected, "case {i}");
+    }
+}
+
+/// The reference kernels, as kernels that had rather not add.
+struct NeverAdds;
+
+struct Delegate(Arc<dyn Kernel>);
+
+impl Kernel for Delegate {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        self.0.run(args)
+    }
+}
+
+impl Backend for NeverAdds {
+    fn name(&self) -> &'static str {
+        "never_adds"
+    }
+    fn supports(&self, call: &OpCall<'_>) -> Support {
+        ReferenceBackend.supports(call)
+    }
+    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+        let planned = ReferenceBackend.plan(call)?;
+        Ok(PlannedKernel { kernel: Arc::new(Delegate(planned.kernel.clone())), ..planned })
+    }
+    fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+        ReferenceBackend.reorder(from, to)
+    }
+}
+
+/// Kernels that do not offer to add keep their additions; those that do need no more memory for it, at any step.
+#[test]
+fn g15_only_kernels_that_can_add_are_asked_to() {
+    for n in 2..12 {
+        let graph = fan(n);
+        let options = training(true, GradReq::Write);
+        let never = BindOptions { backends: vec![Arc::new(NeverAdds)], ..options.clone() };
+        let (expected, kept) = steps(&graph, DType::F32, &never);
+        let (got, left_out) = steps(&graph, DType::F32, &options);
+        assert_eq!(got, expected);
+        assert_eq!((n_adds(&kept), n_adds(&left_out)), (n - 1, 0));
+        assert!(left_out.plan.lower_bound_bytes <= kept.plan.lower_bound_bytes);
+        assert!(left_out.arena_bytes <= kept.arena_bytes, "{} and {}", left_out.arena_bytes, kept.arena_bytes);
     }
 }
 

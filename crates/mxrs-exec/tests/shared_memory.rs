@@ -265,11 +265,11 @@ fn interleaved_executors_of_a_pool_are_noticed() {
 fn runs_of_a_pool_do_not_mix() {
     let context = context(EngineKind::ThreadedPerDevice, 2);
     let options = BindOptions { bulk_inference: false, ..options() };
-    let first = bind(&(4, 3), &context, &options);
+    let first = bind(&(20, 3), &context, &options);
     for (seed, (name, array)) in first.arrays().iter().enumerate() {
         fill(array, if name == "var" { VARIANCE } else { seed as u64 + 1 });
     }
-    let second = bind(&(4, 3), &context, &BindOptions { pool: Some(first.pool().clone()), ..options });
+    let second = bind(&(20, 3), &context, &BindOptions { pool: Some(first.pool().clone()), ..options });
     fill(second.argument("data").unwrap(), 99);
     let [a, b] = [&first, &second].map(|executor| {
         executor.forward().unwrap();
@@ -277,11 +277,15 @@ fn runs_of_a_pool_do_not_mix() {
     });
     assert_ne!(a, b);
     std::thread::scope(|scope| {
-        for executor in [&first, &second] {
-            scope.spawn(move || (0..50).for_each(|_| executor.forward().unwrap()));
+        for (executor, expected) in [(&first, &a), (&second, &b)] {
+            scope.spawn(move || {
+                for round in 0..200 {
+                    executor.forward().unwrap();
+                    assert_eq!(bits(&executor.outputs()[0]), *expected, "round {round}");
+                }
+            });
         }
     });
-    assert_eq!((bits(&first.outputs()[0]), bits(&second.outputs()[0])), (a, b));
 }
 
 /// Reshaped executors compute what fresh ones do, in the arrays of the old one.
