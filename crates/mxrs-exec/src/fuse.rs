@@ -7,20 +7,18 @@
 //! fails: fusion is optional.
 
 use crate::choose::choose;
-use crate::lower::{Bound, Source, constants, lower, lower_with_values};
+use crate::lower::{Bound, Source, folded, lower, lower_with_values};
 use crate::options::BindOptions;
 use crate::planned::planned_arena_bytes;
 use crate::program::{Program, ValueId};
-use mxrs_graph::{
-    Entry, EntryId, FusedGraph, FusionRequest, Node, NodeId, PlanOptions, ProposedSet, Reach, fuse_pointwise,
-};
+use mxrs_graph::{Entry, EntryId, FusedGraph, FusionRequest, Node, NodeId, ProposedSet, Reach, fuse_pointwise};
 use mxrs_op::{
     Backend, Fused, FusedCall, FusedValue, OpCall, OpDef, OpParams, Pointwise, Support, TensorDesc, fused_op,
 };
 use mxrs_types::{DType, Layout, Result, Shape};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Lowers a graph, with fused calls as [`BindOptions::fuse`] says.
 ///
@@ -57,14 +55,13 @@ impl Fusion<'_> {
     fn best(&self) -> Result<Option<Program>> {
         let mut layouts: Vec<&Layout> = Vec::new();
         // What depends on constants only is computed once, and nothing is gained by fusing it with what is not.
-        let Source { graph, bound, is_train, .. } = self.source;
-        let is_folded = if is_train { vec![false; graph.n_nodes()] } else { constants(graph, bound) };
-        let nodes = graph.iter().zip(is_folded);
+        let nodes = self.source.graph.iter().zip(folded(&self.source));
         let class = |((id, node), is_folded)| if is_folded { None } else { self.class(id, node, &mut layouts) };
         let classes: Vec<Option<u64>> = nodes.map(class).collect();
         if classes.iter().flatten().count() < 2 {
             return Ok(None);
         }
+        let limits = (n_kernels(self.plain), planned_arena_bytes(self.plain, &self.options.plan)?);
         for reach in Reach::ALL {
             let start = Instant::now();
             let found = fuse_pointwise(
@@ -81,18 +78,22 @@ impl Fusion<'_> {
                 },
             )?;
             let Some(found) = found else { continue };
-            self.tell(&found, reach, start);
+            let took = start.elapsed();
             let program = self.lower(&found)?;
-            if is_better(&program, self.plain, &self.options.plan)? {
+            // F4 and G14: fewer kernels, in an arena that is no larger.
+            let figures = (n_kernels(&program), planned_arena_bytes(&program, &self.options.plan)?);
+            if figures.0 < limits.0 && figures.1 <= limits.1 {
+                self.tell(&found, reach, took);
                 return Ok(Some(program));
             }
+            tracing::debug!("fusion ({reach:?}) given up: {limits:?} kernels and bytes would be {figures:?}");
         }
         Ok(None)
     }
 
-    /// One line about a pass that found something, for people where [`BindOptions::fuse_verbose`] asks for it.
-    fn tell(&self, found: &FusedGraph, reach: Reach, start: Instant) {
-        let (n_sets, took) = (found.sets.len(), start.elapsed());
+    /// One line about the pass whose graph is taken, for people where [`BindOptions::fuse_verbose`] asks for it.
+    fn tell(&self, found: &FusedGraph, reach: Reach, took: Duration) {
+        let n_sets = found.sets.len();
         let n_calls: usize = found.sets.iter().map(Vec::len).sum();
         if self.options.fuse_verbose {
             tracing::info!("fusion: {n_calls} pointwise calls in {n_sets} fused calls ({reach:?}), {took:?}");
@@ -187,9 +188,6 @@ fn row_major(descs: &[TensorDesc]) -> Vec<TensorDesc> {
     descs.iter().map(|desc| desc.with_layout(Layout::RowMajor)).collect()
 }
 
-/// F4 and G14: fewer kernels, in an arena that is no larger.
-fn is_better(fused: &Program, plain: &Program, options: &PlanOptions) -> Result<bool> {
-    let n_kernels = |program: &Program| program.steps.iter().filter(|step| !step.is_view()).count();
-    Ok(n_kernels(fused) < n_kernels(plain)
-        && planned_arena_bytes(fused, options)? <= planned_arena_bytes(plain, options)?)
+fn n_kernels(program: &Program) -> usize {
+    program.steps.iter().filter(|step| !step.is_view()).count()
 }

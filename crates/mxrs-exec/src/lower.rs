@@ -112,7 +112,7 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
 
 /// Per node, whether its outputs are computed when constants change and not in every run: at inference, where they
 /// depend on constants only, and something else changes from run to run.
-fn folded(source: &Source<'_>) -> Vec<bool> {
+pub fn folded(source: &Source<'_>) -> Vec<bool> {
     if source.is_train || source.bound.values().all(|bound| bound.is_constant) {
         return vec![false; source.graph.n_nodes()];
     }

@@ -238,6 +238,23 @@ fn calls_no_backend_fuses_stay_alone() {
     assert_eq!(ops, [FUSED_OP, "tanh", FUSED_OP]);
 }
 
+/// What depends on parameters only is left as it is at inference, where it has the same value at every run.
+#[test]
+fn constants_wait_for_nothing() {
+    let mut net = Net::new();
+    let weight = net.call("sigmoid", &[], &[&Symbol::variable("weight")]);
+    let weight = net.call("tanh", &[], &[&weight]);
+    let data = net.call("relu", &[], &[&Symbol::variable("data")]);
+    let graph = net.call("elemwise_mul", &[], &[&weight, &data]).graph().unwrap();
+    let ops = |is_train: bool| -> Vec<String> {
+        let options = training(fusing(Fusing::default()), GradReq::Null);
+        let dry = DryGraph::new(&graph, &[("data", [3, 5].into())], &options, is_train).unwrap();
+        dry.plan(&options.plan).unwrap().steps.into_iter().map(|s| s.op).collect()
+    };
+    assert_eq!(ops(false), ["sigmoid", "tanh", FUSED_OP]);
+    assert_eq!(ops(true), [FUSED_OP], "a parameter changes from step to step");
+}
+
 /// A kernel that wants other layouts than its tensors have is not worth the copies.
 #[test]
 fn f4_fusion_brings_no_copies_between_layouts() {

@@ -39,7 +39,8 @@ pub struct Sets<'g> {
 /// Finds the sets of a graph.
 pub fn grow<'g>(graph: &'g Graph, request: &FusionRequest<'_>) -> Sets<'g> {
     let mut sets = Sets::singles(graph, request);
-    for (id, node) in graph.iter() {
+    // Twice: what speaks against a pair may be gone once their neighbours have joined.
+    for (id, node) in graph.iter().chain(graph.iter()) {
         for input in &node.inputs {
             sets.join(input.node, id);
         }
@@ -62,6 +63,7 @@ fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
     let mut class = |(id, node): (NodeId, &'_ Node)| -> Option<u32> {
         let (op, params) = node.call()?;
         let is_plain = op.pointwise == Pointwise::Yes
+            && op.n_aux == 0
             && (op.view)(params, request.is_train) == View::No
             && op.unread_inputs(request.is_train).next().is_none()
             && node.subgraphs.is_empty()
