@@ -42,8 +42,8 @@ pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
     let mut of_value: Vec<Option<usize>> = vec![None; program.values.len()];
     let mut in_place = plan.inplace.iter().peekable();
     for (index, step) in program.steps.iter().enumerate() {
-        for value in &step.inputs {
-            if let Some(tensor) = of_value[*value] {
+        for (position, value) in step.inputs.iter().enumerate() {
+            if let Some(tensor) = of_value[*value].filter(|_| !step.ignored_inputs.contains(&position)) {
                 tensors[tensor].last = index;
             }
         }
