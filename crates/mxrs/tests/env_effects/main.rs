@@ -14,6 +14,7 @@ mod planner;
 mod pools;
 mod probe;
 mod reports;
+mod resources;
 mod rules;
 mod threads;
 mod training;
