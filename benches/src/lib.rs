@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; rayon and a static graph beside
+//! cargo xtask compare memory   networks in MXNet 1.9.1 and here: bytes planned, bytes resident; recomputation
 //! cargo xtask compare storage  our pools, glibc's malloc and mimalloc on the same traces
 //! cargo xtask compare team     our team, OpenMP (libgomp) and rayon on loops of a few microseconds
 //! ```
@@ -35,6 +36,7 @@
 pub mod counting;
 pub mod engine;
 pub mod machine;
+pub mod memory;
 pub mod planning;
 pub mod report;
 pub mod rounds;

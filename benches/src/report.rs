@@ -12,6 +12,8 @@ pub enum Format {
     /// Aligned tables.
     #[default]
     Table,
+    /// Tables as Markdown has them.
+    Markdown,
     /// One JSON object.
     Json,
 }
@@ -112,6 +114,17 @@ impl Section {
         format!("{}\n{table}\n", self.title)
     }
 
+    fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut text = format!("**{}**\n\n", self.title);
+        text += &line(self.columns.iter().map(|(_, heading)| escaped(heading)).collect());
+        text += &line(self.columns.iter().map(|_| "---".to_owned()).collect());
+        for row in &self.rows {
+            text += &line(row.iter().map(|cell| escaped(&cell.shown())).collect());
+        }
+        text
+    }
+
     fn json(&self) -> Value {
         let row = |row: &Vec<Cell>| {
             let cells = self.columns.iter().zip(row).map(|((key, _), cell)| ((*key).to_owned(), cell.json()));
@@ -119,6 +132,11 @@ impl Section {
         };
         json!({ "title": self.title, "rows": self.rows.iter().map(row).collect::<Vec<_>>() })
     }
+}
+
+/// Text inside a cell of Markdown.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|")
 }
 
 /// Somebody ours is compared with.
@@ -149,12 +167,13 @@ impl Report {
     /// The whole report, with a line end.
     pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Table => self.text(),
+            Format::Table => self.text(Section::table),
+            Format::Markdown => self.text(Section::markdown),
             Format::Json => format!("{:#}\n", self.json()),
         }
     }
 
-    fn text(&self) -> String {
+    fn text(&self, table: fn(&Section) -> String) -> String {
         let mut text = format!("{}, on {}\n", self.title, self.machine);
         for peer in &self.peers {
             if let Some(why) = &peer.missing {
@@ -162,7 +181,7 @@ impl Report {
             }
         }
         for section in &self.sections {
-            text += &format!("\n{}", section.table());
+            text += &format!("\n{}", table(section));
         }
         if !self.notes.is_empty() {
             text.push('\n');
@@ -214,6 +233,16 @@ mod tests {
         assert!(text.contains(" 12.3 ┆ not found"), "{text}");
         assert!(text.contains("  5.0 ┆  2.0 ±25%"), "{text}");
         assert!(text.ends_with("\n- empty bodies\n"), "{text}");
+    }
+
+    #[test]
+    fn markdown_has_the_same_rows() {
+        let mut report = report();
+        report.sections[0].row(vec![Cell::text("a|b"), Cell::Number(1.0, 0), Cell::Absent("none".into())]);
+        let text = report.render(Format::Markdown);
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(rows[..3], ["| load | ours | peer |", "| --- | --- | --- |", "| chain | 12.3 | not found |"]);
+        assert_eq!(rows[4], "| a\\|b | 1 | none |");
     }
 
     #[test]

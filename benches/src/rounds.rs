@@ -98,7 +98,13 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    fn tick(&self) {
+    /// A line of its own: why something is missing.
+    pub fn note(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+
+    /// Something went on.
+    pub fn tick(&self) {
         self.bar.tick();
     }
 }

@@ -84,3 +84,39 @@ fn team_without_openmp() {
         assert_eq!(row["speed_up"].is_null(), row["contestant"] == "serial", "{row}");
     }
 }
+
+#[test]
+fn memory_without_mxnet() {
+    let flags = ["--network", "lenet", "--batch", "2,8", "--python", "no-such-python", "--seconds", "0.1"];
+    let saving = ["--saving", "lenet:8:MXRS_REMAT=sqrt,mlp:4:MXNET_BACKWARD_DO_MIRROR=1"];
+    let report = report(env!("CARGO_BIN_EXE_compare_memory"), &[&flags[..], &saving].concat());
+    assert!(report["peers"][0]["missing"].as_str().unwrap().contains("--python PATH"), "{report:#}");
+    let networks = rows(&report, "networks");
+    assert_eq!(networks.len(), 4, "two modes, two batch sizes");
+    for row in networks {
+        let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key} in {row}"));
+        // 431,080 parameters, and in training as many gradients.
+        let arrays = 4.0 * 431_080.0 / f64::from(1 << 20) * if row["mode"] == "training" { 2.0 } else { 1.0 };
+        assert!(number("planned_mib") > 0.0 && number("peak_mib") > arrays, "{row}");
+        assert!(row["mxnet_peak_mib"].is_null() && row["peak_ratio"].is_null(), "{row}");
+    }
+    let planned = |at: usize| networks[at]["planned_mib"].as_f64().unwrap();
+    assert!(planned(1) > 2.0 * planned(0) && planned(3) > planned(1), "{networks:#?}");
+    let savings = rows(&report, "recompute");
+    assert_eq!(savings.len(), 2);
+    for row in savings {
+        assert!(
+            row["planned_ratio"].as_f64().unwrap() <= 1.0 && row["step_s"]["median"].as_f64().unwrap() > 0.0,
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn a_row_that_says_nothing_is_an_error_that_says_what_it_needs() {
+    let output = Command::new(env!("CARGO_BIN_EXE_compare_memory")).args(["--saving", "lenet"]).output();
+    let output = output.expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("--saving lenet: expected NETWORK:BATCH:VARIABLE=VALUE"), "{stderr}");
+}

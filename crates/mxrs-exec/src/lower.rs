@@ -42,6 +42,9 @@ pub struct Source<'a> {
     pub is_train: bool,
 }
 
+/// A head that nothing computes yet.
+const NO_VALUE: ValueId = ValueId::MAX;
+
 struct Lowering<'a> {
     source: Source<'a>,
     graph: &'a Graph,
@@ -79,7 +82,11 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         source,
         graph: source.graph,
         options,
-        program: Program { output_reqs: source.output_reqs.to_vec(), ..Program::default() },
+        program: Program {
+            output_reqs: source.output_reqs.to_vec(),
+            outputs: vec![NO_VALUE; source.graph.heads().len()],
+            ..Program::default()
+        },
         of_entry: FxHashMap::default(),
         variants: FxHashMap::default(),
         is_constant: Vec::new(),
@@ -90,6 +97,11 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
     };
     source.graph.heads().iter().for_each(|h| lowering.n_heads_of[source.graph.entry_id(*h).index()] += 1);
     let n_heads = source.graph.heads().len();
+    let mut gradients: Vec<(NodeId, usize)> =
+        (source.n_forward_heads..n_heads).map(|index| (source.graph.heads()[index].node, index)).collect();
+    gradients.sort_unstable();
+    gradients.retain(|(node, _)| node.index() >= source.n_forward_nodes);
+    let mut gradients = gradients.into_iter().peekable();
     for (id, node) in source.graph.iter() {
         if id.index() == source.n_forward_nodes {
             lowering.end_forward()?;
@@ -101,6 +113,10 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
             lowering.of_entry.insert(entry, value);
         } else {
             lowering.node(id, node).context(|| format!("binding `{}`", node.name))?;
+        }
+        // What is copied to its array at once need not be kept until the end.
+        while let Some((_, index)) = gradients.next_if(|(node, _)| *node == id) {
+            lowering.head(index)?;
         }
     }
     if source.graph.n_nodes() <= source.n_forward_nodes {
@@ -359,32 +375,35 @@ impl Lowering<'_> {
         })
     }
 
-    /// Lets the producers of row-major heads write the output arrays; everything else is copied there.
-    fn heads(&mut self, range: std::ops::Range<usize>) -> Result<()> {
-        for index in range {
-            let entry = self.graph.entry_id(self.graph.heads()[index]);
-            let value = self.of_entry[&entry];
-            let v = &self.program.values[value];
-            // What is added to an array is nobody else's value.
-            let is_private = self.source.output_reqs[index] != WriteReq::Add
-                || (self.graph.consumers(entry).is_empty() && self.n_heads_of[entry.index()] == 1);
-            let is_direct = v.origin == Origin::Temporary && v.desc.layout.is_row_major() && self.is_computed[value];
-            if is_direct && is_private {
-                self.program.values[value].origin = Origin::Output(index);
-                self.program.outputs.push(value);
-                continue;
-            }
-            let desc = v.desc.with_layout(Layout::RowMajor);
-            let from = if self.source.output_reqs[index] == WriteReq::Add {
-                self.in_layout(value, &Layout::RowMajor, &format!("output{index}"))?
-            } else {
-                value
-            };
-            let output = self.add_value(desc, Origin::Output(index), false);
-            let step = self.copy_step(from, output, format!("output{index}"))?;
-            self.program.steps.push(step);
-            self.program.outputs.push(output);
+    /// Completes those heads that are not complete.
+    fn heads(&mut self, mut range: std::ops::Range<usize>) -> Result<()> {
+        range.try_for_each(|index| if self.program.outputs[index] == NO_VALUE { self.head(index) } else { Ok(()) })
+    }
+
+    /// Lets the producer of a row-major head write the output array; everything else is copied there.
+    fn head(&mut self, index: usize) -> Result<()> {
+        let entry = self.graph.entry_id(self.graph.heads()[index]);
+        let value = self.of_entry[&entry];
+        let v = &self.program.values[value];
+        // What is added to an array is nobody else's value.
+        let is_private = self.source.output_reqs[index] != WriteReq::Add
+            || (self.graph.consumers(entry).is_empty() && self.n_heads_of[entry.index()] == 1);
+        let is_direct = v.origin == Origin::Temporary && v.desc.layout.is_row_major() && self.is_computed[value];
+        if is_direct && is_private {
+            self.program.values[value].origin = Origin::Output(index);
+            self.program.outputs[index] = value;
+            return Ok(());
         }
+        let desc = v.desc.with_layout(Layout::RowMajor);
+        let from = if self.source.output_reqs[index] == WriteReq::Add {
+            self.in_layout(value, &Layout::RowMajor, &format!("output{index}"))?
+        } else {
+            value
+        };
+        let output = self.add_value(desc, Origin::Output(index), false);
+        let step = self.copy_step(from, output, format!("output{index}"))?;
+        self.program.steps.push(step);
+        self.program.outputs[index] = output;
         Ok(())
     }
 }

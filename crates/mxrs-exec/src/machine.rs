@@ -233,6 +233,21 @@ impl Machine {
         team: Arc<Team>,
     ) -> Result<Self> {
         let arena = allocate_arena(&planned.plan, context)?;
+        Self::in_arena(planned, context, arena, bound, outputs, team)
+    }
+
+    /// As [`Self::new`], with memory of at least [`arena_bytes`].
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn in_arena(
+        planned: &Planned,
+        context: &ArrayContext,
+        arena: Option<Arc<Block>>,
+        bound: Vec<NdArray>,
+        outputs: Vec<NdArray>,
+        team: Arc<Team>,
+    ) -> Result<Self> {
         let packed = Arc::new(Packed::new(&planned.program, context)?);
         Ok(Self::over(planned, (arena, packed), bound, outputs, 0..planned.program.steps.len(), team))
     }

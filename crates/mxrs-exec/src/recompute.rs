@@ -31,11 +31,12 @@ pub fn recomputed(
         entries.map(|e| TensorDesc::dense(forward.shapes[e].clone(), forward.dtypes[e]).size_bytes()).sum()
     };
     let rule = |node: &Node| mirroring(node, options.recompute == Recompute::Mirror, is_train);
-    let stored = match options.recompute {
+    let choices = match options.recompute {
         Recompute::Off if !is_annotated(joined) => return Ok(None),
-        Recompute::Off | Recompute::Mirror => mirror(joined, rule),
-        Recompute::Sqrt => sqrt_segments(joined, bytes),
-        Recompute::Chain => chain_checkpoints(joined, bytes),
+        Recompute::Off | Recompute::Mirror => vec![mirror(joined, rule, bytes)],
+        Recompute::Sqrt => vec![sqrt_segments(joined, bytes)],
+        // Where much of the graph is no chain, cuts through several branches do better.
+        Recompute::Chain => vec![chain_checkpoints(joined, bytes), sqrt_segments(joined, bytes)],
         Recompute::Budget(budget) => {
             let work = work(&lower(joined)?);
             let cost = |id: NodeId| work.get(&joined.graph.node(id).name).map_or(0.0, |work| *work as f64);
@@ -43,7 +44,7 @@ pub fn recomputed(
                 .context(|| "recomputing within a budget of bytes");
         }
     };
-    recompute_if_smaller(joined, |id| stored[id.index()], planned)
+    recompute_if_smaller(joined, &choices, planned)
 }
 
 /// Whether a call says itself if it is computed again.

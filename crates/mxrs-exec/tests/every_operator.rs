@@ -50,8 +50,10 @@ fn gradients(
     wants: &[bool],
     call: impl Fn(&[&NdArray]) -> Result<Vec<NdArray>>,
 ) -> Result<Gradients> {
-    // The numbers of the test kit: seed 1, call 2.
-    nd.context().random().seed(1);
+    // The numbers of the test kit: a generator with seed 1, call 2. That of cpu(0) has the global seed times 127, modulo
+    // 2^64; each step of Newton's doubles the bits in which the inverse of 127 is right.
+    let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(127u64.wrapping_mul(x))));
+    nd.context().random().seed(inverse);
     nd.context().random().reserve(Device::cpu(0), 2);
     let array = |d: &TensorDesc, b: &AlignedBuffer| {
         NdArray::from_bytes(nd.context(), d.shape.clone(), d.dtype, &b.bytes()[..d.size_bytes()])

@@ -30,10 +30,12 @@ mod context;
 mod element;
 mod random;
 mod recorded;
+mod temp_space;
 mod writes;
 
 pub use array::NdArray;
-pub use context::ArrayContext;
+pub use context::{ArrayContext, ResourceCounts};
 pub use element::Element;
-pub use random::{RandomCalls, RandomSource};
+pub use random::{RandomCalls, RandomCopies, RandomSource};
 pub use recorded::{Recorded, ViewOf};
+pub use temp_space::{TempSpace, TempSpaceCounts, TempSpaces};

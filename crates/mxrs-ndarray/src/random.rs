@@ -1,43 +1,72 @@
-//! Where random operators get their numbers from: a seed per device, and the number of the next call.
+//! Where random operators get their numbers from: generators of each device, given out in turn, and the number of the next
+//! call of each.
 //!
 //! Numbers are reserved when an operator is pushed, so the same seed and the same order of pushes give the same numbers
-//! on any engine and with any number of threads.
+//! on any engine and with any number of threads. A generator is a seed and a count: operators that draw from one do not
+//! wait for each other.
 
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::Device;
+use std::num::NonZeroUsize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Calls reserved under one seed: numbers `first..first + n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCalls {
-    /// Seed of the device's generator.
+    /// Seed of the generator.
     pub seed: u64,
     /// First number reserved.
     pub first: u64,
 }
 
+/// How many generators there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomCopies {
+    /// Of each CPU device (`MXNET_CPU_PARALLEL_RAND_COPY`).
+    pub cpu: NonZeroUsize,
+    /// Of each GPU (`MXNET_GPU_PARALLEL_RAND_COPY`).
+    pub gpu: NonZeroUsize,
+}
+
+impl Default for RandomCopies {
+    fn default() -> Self {
+        Self { cpu: NonZeroUsize::MIN, gpu: NonZeroUsize::MIN.saturating_add(3) }
+    }
+}
+
 /// Generators of all devices.
 pub struct RandomSource {
     state: RankedMutex<State>,
+    copies: RandomCopies,
 }
 
 struct State {
     /// Seed of devices that have none of their own.
     seed: u64,
-    /// Devices that have drawn, or were seeded: device, seed, next number.
-    devices: Vec<(Device, u64, u64)>,
+    /// Devices that have drawn, or were seeded.
+    devices: Vec<(Device, Generators)>,
+}
+
+/// The generators of one device.
+struct Generators {
+    /// What they are seeded from.
+    seed: u64,
+    /// Number of the next call of those that were given out at least once.
+    next: Vec<u64>,
+    /// The one whose turn it is.
+    turn: usize,
 }
 
 impl RandomSource {
     /// Seeded by the clock, as MXNet is when nobody calls `seed`.
-    pub fn from_clock() -> Self {
+    pub fn from_clock(copies: RandomCopies) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self::new(now.as_nanos() as u64)
+        Self::new(now.as_nanos() as u64, copies)
     }
 
     /// Seeded by `seed`.
-    pub fn new(seed: u64) -> Self {
-        Self { state: RankedMutex::new(Rank::Leaf, State { seed, devices: Vec::new() }) }
+    pub fn new(seed: u64, copies: RandomCopies) -> Self {
+        Self { state: RankedMutex::new(Rank::Leaf, State { seed, devices: Vec::new() }), copies }
     }
 
     /// Seeds every device; what is pushed later draws the numbers of this seed from its start.
@@ -51,60 +80,103 @@ impl RandomSource {
     pub fn seed_device(&self, seed: u64, device: Device) {
         let mut state = self.state.lock();
         state.devices.retain(|(d, ..)| *d != device);
-        state.devices.push((device, mixed(seed, device), 0));
+        state.devices.push((device, Generators::new(seed)));
     }
 
-    /// Reserves `n` calls on `device`.
+    /// Reserves `n` calls on `device`, of the generator whose turn it is. A request of no calls takes no turn.
     pub fn reserve(&self, device: Device, n: u64) -> RandomCalls {
         let mut state = self.state.lock();
         let at = state.devices.iter().position(|(d, ..)| *d == device).unwrap_or_else(|| {
-            let seed = mixed(state.seed, device);
-            state.devices.push((device, seed, 0));
+            let generators = Generators::new(state.seed);
+            state.devices.push((device, generators));
             state.devices.len() - 1
         });
-        let (_, seed, next) = &mut state.devices[at];
-        let first = *next;
-        *next = next.wrapping_add(n);
-        RandomCalls { seed: *seed, first }
+        let copies = if device.is_host() { self.copies.cpu } else { self.copies.gpu };
+        let Generators { seed, next, turn } = &mut state.devices[at].1;
+        let at = *turn;
+        // The first request is given copy 1, where there is one, and copy 0 comes last: so MXNet counts.
+        let seed = seed_of(*seed, device, ((at + 1) % copies.get()) as u64);
+        if n == 0 {
+            return RandomCalls { seed, first: next.get(at).copied().unwrap_or(0) };
+        }
+        *turn = (at + 1) % copies.get();
+        if at == next.len() {
+            next.push(0);
+        }
+        let first = next[at];
+        next[at] = first.wrapping_add(n);
+        RandomCalls { seed, first }
     }
 }
 
-/// The seed of one device: distinct devices get distinct streams.
-fn mixed(seed: u64, device: Device) -> u64 {
-    // FNV-1a over the device's name, so that the numbers do not depend on how devices are represented.
-    let name = device.to_string();
-    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3));
-    if device == Device::cpu(0) { seed } else { seed ^ hash }
+impl Generators {
+    fn new(seed: u64) -> Self {
+        Self { seed, next: Vec::new(), turn: 0 }
+    }
+}
+
+/// The seed of one generator: MXNet's sum of the device's id, 16 for each copy and 127 times the global seed. Devices of
+/// other kinds than `cpu` are told apart from those of the same id.
+fn seed_of(seed: u64, device: Device, copy: u64) -> u64 {
+    let kind = Device { id: 0, ..device };
+    // FNV-1a over the kind's name, so that the numbers do not depend on how devices are represented.
+    let hash = |name: String| {
+        name.bytes().fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3))
+    };
+    let of_kind = if kind == Device::cpu(0) { 0 } else { hash(kind.to_string()) };
+    of_kind ^ u64::from(device.id).wrapping_add(copy.wrapping_mul(16)).wrapping_add(seed.wrapping_mul(127))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
-    #[test]
-    fn r1_the_same_seed_and_order_give_the_same_calls() {
-        let draw = |source: &RandomSource| [3, 1, 2].map(|n| source.reserve(Device::cpu(0), n));
-        let source = RandomSource::new(1);
-        source.seed(7);
-        let first = draw(&source);
-        source.seed(7);
-        assert_eq!(draw(&source), first);
-        assert_eq!(first.map(|c| c.first), [0, 3, 4]);
+    fn source(seed: u64, n_cpu: usize) -> RandomSource {
+        RandomSource::new(seed, RandomCopies { cpu: NonZeroUsize::new(n_cpu).unwrap(), ..RandomCopies::default() })
     }
 
     #[test]
-    fn r2_devices_have_streams_of_their_own() {
-        let source = RandomSource::new(7);
-        let seeds = [Device::cpu(0), Device::cpu(1), Device::gpu(0)].map(|d| source.reserve(d, 1).seed);
-        assert!(seeds[0] != seeds[1] && seeds[1] != seeds[2] && seeds[0] != seeds[2], "{seeds:?}");
+    fn r1_the_same_seed_and_order_give_the_same_calls() {
+        for n_copies in [1, 2, 3] {
+            let draw = |source: &RandomSource| [3, 1, 2, 5].map(|n| source.reserve(Device::cpu(0), n));
+            let source = source(1, n_copies);
+            source.seed(7);
+            let first = draw(&source);
+            source.reserve(Device::cpu(0), 9);
+            source.seed(7);
+            assert_eq!(draw(&source), first);
+        }
+    }
+
+    #[test]
+    fn r2_devices_and_copies_have_streams_of_their_own() {
+        let source = source(7, 2);
+        let devices = [Device::cpu(0), Device::cpu(1), Device::gpu(0), Device::gpu(1), Device::cpu_pinned(0)];
+        let seeds: BTreeSet<u64> = devices.iter().flat_map(|d| [0; 2].map(|_| source.reserve(*d, 1).seed)).collect();
+        assert_eq!(seeds.len(), 2 * devices.len(), "{seeds:?}");
+    }
+
+    /// D82: copy `i` is seeded with `d + 16 i + 127 s`, and copies are given out in turn.
+    #[test]
+    fn copies_take_turns() {
+        let one = source(7, 1);
+        let calls = [3, 1, 2].map(|n| one.reserve(Device::cpu(2), n));
+        assert_eq!(calls.map(|c| (c.seed, c.first)), [0, 3, 4].map(|first| (2 + 127 * 7, first)));
+        let two = source(7, 2);
+        let calls = [3, 1, 2, 4].map(|n| two.reserve(Device::cpu(2), n));
+        let (a, b) = (2 + 16 + 127 * 7, 2 + 127 * 7);
+        assert_eq!(calls.map(|c| (c.seed, c.first)), [(a, 0), (b, 0), (a, 3), (b, 1)]);
+        let next = two.reserve(Device::cpu(2), 0);
+        assert_eq!((next, two.reserve(Device::cpu(2), 1)), (next, next), "no call, no turn");
     }
 
     #[test]
     fn seeding_one_device_leaves_the_others() {
-        let source = RandomSource::new(7);
+        let source = source(7, 1);
         source.reserve(Device::cpu(1), 5);
         source.seed_device(9, Device::cpu(0));
         assert_eq!(source.reserve(Device::cpu(1), 1).first, 5);
-        assert_eq!(source.reserve(Device::cpu(0), 1), RandomCalls { seed: 9, first: 0 });
+        assert_eq!(source.reserve(Device::cpu(0), 1), RandomCalls { seed: 9 * 127, first: 0 });
     }
 }

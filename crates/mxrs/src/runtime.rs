@@ -133,7 +133,11 @@ impl RuntimeBuilder {
             let team = Arc::clone(&team);
             engine = engine.at_first_gpu_task(move || team.keep_back(threads));
         }
-        let arrays = ArrayContext::new(engine.build()?, Storage::new(settings::storage(&settings)?)?);
+        let arrays = ArrayContext::with_resources(
+            engine.build()?,
+            Storage::new(settings::storage(&settings)?)?,
+            settings::resources(&settings),
+        );
         let mut backends = Backends::load(&settings, &team, extra);
         log_warnings(&settings::without_effect(&settings, &backends));
         if let Some(name) = only {

@@ -8,6 +8,7 @@ use mxrs_env::{
 };
 use mxrs_exec::{CachedOpFlags, ImperativeOptions, Recompute};
 use mxrs_graph::PlanOptions;
+use mxrs_ndarray::{RandomCopies, ResourceCounts, TempSpaceCounts};
 use mxrs_storage::{PoolConfig, StorageConfig};
 use mxrs_sync::affinity::{Placement, cpu_list};
 use mxrs_sync::{TeamConfig, Topology};
@@ -110,6 +111,15 @@ pub fn planner(settings: &Settings) -> PlanOptions {
     }
 }
 
+/// How many workspaces and random generators operators share.
+pub fn resources(settings: &Settings) -> ResourceCounts {
+    let counts = &settings.resources;
+    ResourceCounts {
+        temp_spaces: TempSpaceCounts { cpu: counts.cpu_temp_spaces, gpu: counts.gpu_temp_spaces },
+        random: RandomCopies { cpu: counts.cpu_parallel_rand, gpu: counts.gpu_parallel_rand },
+    }
+}
+
 /// What training computes again: `MXRS_REMAT` alone where it is set, otherwise what a budget of bytes asks for, otherwise
 /// what is cheap where one of MXNet's switches is on.
 pub fn recompute(settings: &Settings) -> Recompute {
@@ -150,7 +160,13 @@ pub fn cached_op(settings: &Settings) -> CachedOpFlags {
 /// fork or no oneDNN.
 pub(crate) fn without_effect(settings: &Settings, backends: &Backends) -> Vec<Warning> {
     let pools = PoolSettings::ROWS.iter().map(|row| row.name).filter(|name| name.starts_with("MXNET_GPU_"));
-    let workers = ["MXNET_GPU_COPY_NTHREADS", "MXNET_GPU_WORKER_NSTREAMS", "MXRS_GPU_SYNC"];
+    let workers = [
+        "MXNET_GPU_COPY_NTHREADS",
+        "MXNET_GPU_WORKER_NSTREAMS",
+        "MXRS_GPU_SYNC",
+        "MXNET_GPU_TEMP_COPY",
+        "MXNET_GPU_PARALLEL_RAND_COPY",
+    ];
     let mut warnings: Vec<Warning> =
         pools.chain(workers).filter_map(|name| settings.inert_warning(name, "this build has no GPU")).collect();
     let savers = ["MXRS_REMAT", "MXRS_MEMORY_BUDGET", "MXNET_BACKWARD_DO_MIRROR"];
@@ -193,6 +209,7 @@ mod tests {
         assert_eq!(storage(&empty).unwrap(), StorageConfig::default());
         assert_eq!(planner(&empty), PlanOptions::default());
         assert_eq!(recompute(&empty), Recompute::default());
+        assert_eq!(resources(&empty), ResourceCounts::default());
         assert_eq!(imperative(&empty), ImperativeOptions::default());
         assert_eq!(cached_op(&empty), CachedOpFlags::default());
         assert_eq!(onednn_cache_entries(&empty), None);

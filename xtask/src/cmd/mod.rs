@@ -110,6 +110,8 @@ mod tests {
             "stress --kind Naive",
             "compare",
             "compare engine --operators 0",
+            "compare memory --steps 0",
+            "compare memory --format xml",
             "compare storage --iterations 0",
             "compare storage --pairs 0",
             "compare team --round-us 0",

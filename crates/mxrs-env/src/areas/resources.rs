@@ -13,13 +13,13 @@ settings! {
         /// Weights that one call of an aggregating optimizer updates.
         optimizer_aggregation: u8 = 4, "MXNET_OPTIMIZER_AGGREGATION_SIZE" [D79 Owner NotYet], Kind::int(1, 60);
         /// Temporary workspaces of all CPU devices together, given out in turn.
-        cpu_temp_spaces: NonZeroUsize = 4, "MXNET_CPU_TEMP_COPY" [D80 Process NotYet];
+        cpu_temp_spaces: NonZeroUsize = 4, "MXNET_CPU_TEMP_COPY" [D80 Process InEffect];
         /// Temporary workspaces of each GPU, given out in turn.
-        gpu_temp_spaces: NonZeroUsize = 1, "MXNET_GPU_TEMP_COPY" [D81 Process NotYet];
+        gpu_temp_spaces: NonZeroUsize = 1, "MXNET_GPU_TEMP_COPY" [D81 Process InEffect];
         /// Parallel random generators of all CPU devices together, given out in turn.
-        cpu_parallel_rand: NonZeroUsize = 1, "MXNET_CPU_PARALLEL_RAND_COPY" [D82 Process NotYet];
+        cpu_parallel_rand: NonZeroUsize = 1, "MXNET_CPU_PARALLEL_RAND_COPY" [D82 Process InEffect];
         /// Parallel random generators of each GPU, given out in turn.
-        gpu_parallel_rand: NonZeroUsize = 4, "MXNET_GPU_PARALLEL_RAND_COPY" [D83 Process NotYet];
+        gpu_parallel_rand: NonZeroUsize = 4, "MXNET_GPU_PARALLEL_RAND_COPY" [D83 Process InEffect];
         /// Dropout states of each GPU, given out in turn.
         gpu_dropout_states: NonZeroUsize = 4, "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY" [D84 Process NotYet];
         /// Adds up in a wider type than that of the input.

@@ -44,8 +44,8 @@ pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
     for (index, step) in program.steps.iter().enumerate() {
         let onto = program.sums.iter().find(|sum| sum.step == index).map(|sum| sum.onto);
         let read: Vec<usize> = step.inputs.iter().copied().chain(onto).collect();
-        for value in &read {
-            if let Some(tensor) = of_value[*value] {
+        for (position, value) in read.iter().enumerate() {
+            if let Some(tensor) = of_value[*value].filter(|_| !step.ignored_inputs.contains(&position)) {
                 tensors[tensor].last = index;
             }
         }

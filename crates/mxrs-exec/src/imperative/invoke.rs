@@ -7,7 +7,8 @@ use super::signature::{Key, Mode, Operand, Query};
 use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
 use crate::machine::Machine;
 use crate::options::BindOptions;
-use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
+use crate::planned::arena_bytes;
+use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls, TempSpace};
 use mxrs_op::Attrs;
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{DType, Device, Error, Result, ResultExt};
@@ -219,11 +220,17 @@ impl Imperative {
         let engine = self.context().engine();
         let vars: Vec<_> = bound.iter().map(|a| a.var().clone()).collect();
         let team = self.0.options.team.clone();
-        let machine = Machine::new(&prepared.planned, self.context(), bound, outputs.to_vec(), team)?;
         let n_steps = program.steps.len();
+        let space = match arena_bytes(&prepared.planned.plan) {
+            0 => None,
+            n => Some(self.context().temp_spaces().take(Device::cpu(0), n)?),
+        };
+        let arena = space.as_ref().map(|space| space.block().clone());
+        let machine = Machine::in_arena(&prepared.planned, self.context(), arena, bound, outputs.to_vec(), team)?;
         engine
             .task(op.name)
             .device(Device::cpu(0))
+            .writes(space.as_ref().map(TempSpace::var))
             .reads(segment.reads.iter().map(|&i| &vars[i]))
             .reads(segment.reads_outputs.iter().map(|&i| outputs[i].var()))
             .writes(segment.rewrites.iter().map(|&i| &vars[i]))

@@ -9,6 +9,7 @@ const SOURCES: [&str; 10] = [
     include_str!("fusion.rs"),
     include_str!("gpu.rs"),
     include_str!("reports.rs"),
+    include_str!("resources.rs"),
     include_str!("planner.rs"),
     include_str!("pools.rs"),
     include_str!("onednn.rs"),

@@ -16,6 +16,7 @@ mod planner;
 mod pools;
 mod probe;
 mod reports;
+mod resources;
 mod rules;
 mod threads;
 mod training;

@@ -8,11 +8,22 @@ use std::sync::Arc;
 type Look = dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync;
 
 /// Its kernels call the closure and leave their outputs as they are.
-pub struct Probe(Arc<Look>);
+pub struct Probe {
+    look: Arc<Look>,
+    scratch_bytes: usize,
+}
 
 impl Probe {
     pub fn new(look: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self(Arc::new(look)))
+        Self::with_scratch(0, look)
+    }
+
+    /// With a workspace.
+    pub fn with_scratch(
+        scratch_bytes: usize,
+        look: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { look: Arc::new(look), scratch_bytes })
     }
 }
 
@@ -29,9 +40,9 @@ impl Backend for Probe {
         Ok(PlannedKernel {
             input_layouts: vec![Layout::RowMajor; call.inputs.len()],
             output_layouts: vec![Layout::RowMajor; call.outputs.len()],
-            scratch_bytes: 0,
+            scratch_bytes: self.scratch_bytes,
             can_run_inplace: false,
-            kernel: Arc::new(ProbeKernel(Arc::clone(&self.0))),
+            kernel: Arc::new(ProbeKernel(Arc::clone(&self.look))),
         })
     }
 

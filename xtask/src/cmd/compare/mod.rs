@@ -4,6 +4,7 @@
 //! are, and run. Nothing is judged: the exit code says only whether something failed.
 
 mod engine;
+mod memory;
 mod storage;
 mod team;
 
@@ -24,6 +25,8 @@ pub struct Args {
 enum What {
     /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
     Engine(engine::Args),
+    /// Memory of networks: MXNet 1.9.1's and ours, planned and resident; and training with recomputation and without
+    Memory(memory::Args),
     /// Memory pools: ours, glibc's malloc and mimalloc on traces of training, and the single warm call
     Storage(storage::Args),
     /// Thread teams: ours, OpenMP (libgomp) and rayon on loops of 5, 20 and 100 µs
@@ -63,6 +66,8 @@ enum Format {
     /// Aligned tables
     #[default]
     Table,
+    /// Tables as Markdown has them
+    Markdown,
     /// One JSON object
     Json,
 }
@@ -74,23 +79,29 @@ enum Format {
 pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Engine(args) => engine::run(args),
+        What::Memory(args) => memory::run(args),
         What::Storage(args) => storage::run(args),
         What::Team(args) => team::run(args),
     }
 }
 
 /// Builds the program called `name` and prepares a run of it.
+fn program(session: &Session, name: &str, common: &Common) -> Result<Run> {
+    Ok(built(session, name, &[])?.args(common.flags()))
+}
+
+/// Builds the program called `name`, with these flags of cargo, and prepares a run of it.
 ///
 /// The variables of MXNet and of the thread libraries are taken away, so that each side has its documented defaults.
-fn program(session: &Session, name: &str, common: &Common) -> Result<Run> {
-    session.cargo("build").args(["--release", "-p", "mxrs-benches", "--bin", name]).stream()?;
+fn built(session: &Session, name: &str, flags: &[&str]) -> Result<Run> {
+    session.cargo("build").args(["--release", "-p", "mxrs-benches", "--bin", name]).args(flags).stream()?;
     let mut run = session.program(session.target_dir().join("release").join(name));
     for (variable, _) in std::env::vars_os() {
         if is_a_setting(&variable.to_string_lossy()) {
             run = run.without_env(variable);
         }
     }
-    Ok(run.args(common.flags()))
+    Ok(run)
 }
 
 /// Whether a variable changes how a contestant behaves.
@@ -109,10 +120,20 @@ impl Common {
         if self.pin {
             flags.push("--pin".to_owned());
         }
-        if matches!(self.format, Format::Json) {
-            flags.extend(["--format".to_owned(), "json".to_owned()]);
-        }
+        flags.extend(self.format.flags());
         flags
+    }
+}
+
+impl Format {
+    /// Nothing for the default.
+    fn flags(self) -> Vec<String> {
+        let word = match self {
+            Format::Table => return Vec::new(),
+            Format::Markdown => "markdown",
+            Format::Json => "json",
+        };
+        vec!["--format".to_owned(), word.to_owned()]
     }
 }
 

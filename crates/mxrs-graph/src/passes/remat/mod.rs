@@ -67,20 +67,29 @@ pub fn recompute(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> 
     joined.after(pass.rewrite.finish(heads)?)
 }
 
-/// As [`recompute`], unless the bytes planned for the result are not fewer (G14): then `None`, and the graph stays as it is.
+/// As [`recompute`] with that of several choices whose planned bytes are fewest; the first of equal ones. `None`, and the
+/// graph stays as it is, where none makes them fewer (G14).
 ///
 /// # Errors
 /// What `planned_bytes` fails with.
 pub fn recompute_if_smaller(
     joined: &GradientGraph,
-    is_stored: impl Fn(NodeId) -> bool,
+    choices: &[Vec<bool>],
     planned_bytes: impl Fn(&GradientGraph) -> Result<usize>,
 ) -> Result<Option<GradientGraph>> {
-    let less = recompute(joined, is_stored)?;
-    if n_clones(&less) == 0 {
-        return Ok(None);
+    let mut best: Option<(usize, GradientGraph)> = None;
+    for stored in choices {
+        let less = recompute(joined, |id| stored.get(id.index()).copied().unwrap_or(true))?;
+        if n_clones(&less) == 0 {
+            continue;
+        }
+        let bytes = planned_bytes(&less)?;
+        if best.as_ref().is_none_or(|(fewest, _)| bytes < *fewest) {
+            best = Some((bytes, less));
+        }
     }
-    let (before, after) = (planned_bytes(joined)?, planned_bytes(&less)?);
+    let Some((after, less)) = best else { return Ok(None) };
+    let before = planned_bytes(joined)?;
     tracing::debug!("recomputing {} calls: {before} bytes planned become {after}", n_clones(&less));
     Ok((after < before).then_some(less))
 }

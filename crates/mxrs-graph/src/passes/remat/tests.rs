@@ -115,9 +115,9 @@ proptest! {
         let all = joined(&choices, &picked);
         let bytes = |id: NodeId| all.graph.node(id).n_outputs;
         let rule = |n: &Node| if n.op_name() == "Mul" { Mirroring::Stored } else { Mirroring::Candidate };
-        for stored in [mirror(&all, rule), sqrt_segments(&all, bytes), chain_checkpoints(&all, bytes)] {
+        for stored in [mirror(&all, rule, bytes), sqrt_segments(&all, bytes), chain_checkpoints(&all, bytes)] {
             prop_assert_eq!(stored.len(), all.n_forward_nodes);
-            let less = recompute_if_smaller(&all, |id| stored[id.index()], planned)?;
+            let less = recompute_if_smaller(&all, &[stored], planned)?;
             if let Some(less) = less {
                 same(&all, &less, salt)?;
                 prop_assert!(peak(&less) < peak(&all));
@@ -182,7 +182,7 @@ fn deep_chains_take_the_root_of_their_depth() {
         assert!(peak(&all) >= n, "{}", peak(&all));
         let root = (n as f64).sqrt() as usize;
         for stored in [sqrt_segments(&all, |_| 1), chain_checkpoints(&all, |_| 1)] {
-            let less = recompute_if_smaller(&all, |id| stored[id.index()], planned).unwrap().unwrap();
+            let less = recompute_if_smaller(&all, &[stored], planned).unwrap().unwrap();
             assert!(peak(&less) <= 2 * root + 6, "{n}: {}", peak(&less));
             assert!(n_clones(&less) < n);
             same(&all, &less, 1).unwrap();
@@ -209,12 +209,70 @@ fn force_mirroring_decides_except_where_never() {
     b.set_heads(vec![last]);
     let graph = b.build().unwrap();
     let all = gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
-    let stored = mirror(&all, |n| match n.op_name() {
-        "Noise" => Mirroring::Never,
-        "Tanh" => Mirroring::Stored,
-        _ => Mirroring::Candidate,
-    });
+    let stored = mirror(
+        &all,
+        |n| match n.op_name() {
+            "Noise" => Mirroring::Never,
+            "Tanh" => Mirroring::Stored,
+            _ => Mirroring::Candidate,
+        },
+        |_| 1,
+    );
     assert_eq!(stored[1..], [false, true, true, false, true, true]);
+}
+
+/// What is kept only so that a clone can read it is not kept where the clone's own output is no larger (D50).
+#[test]
+fn only_what_frees_bytes_is_mirrored() {
+    let ops = smooth::set();
+    // Sin stands for a convolution, whose gradient reads its input; Tanh for a relu, whose gradient reads its output.
+    let graph = |n_tanh: usize| {
+        let mut b = GraphBuilder::new();
+        let mut last = Entry::new(b.add_variable("x", Attrs::new()), 0);
+        for i in 0..3 {
+            let mut call = |op: &str, inputs: Vec<Entry>, name: String| {
+                Entry::new(b.add_op(ops.get(op).unwrap(), name, Attrs::new(), inputs).unwrap(), 0)
+            };
+            let sin = call("Sin", vec![last], format!("sin{i}"));
+            last = call("Tanh", vec![sin], format!("tanh{i}_0"));
+            for k in 1..n_tanh {
+                let other = call("Tanh", vec![sin], format!("tanh{i}_{k}"));
+                last = call("Mul", vec![last, other], format!("mul{i}_{k}"));
+            }
+        }
+        let last = Entry::new(b.add_op(ops.get("Sin").unwrap(), "last", Attrs::new(), vec![last]).unwrap(), 0);
+        b.set_heads(vec![last]);
+        let graph = b.build().unwrap();
+        gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap()
+    };
+    let rule = |n: &Node| if n.op_name() == "Tanh" { Mirroring::Candidate } else { Mirroring::Stored };
+    let n_mirrored = |all: &GradientGraph, tanh_bytes: usize| {
+        let bytes = |id: NodeId| if all.graph.node(id).op_name() == "Tanh" { tanh_bytes } else { 2 };
+        let stored = mirror(all, rule, bytes);
+        n_clones(&recompute(all, |id| stored[id.index()]).unwrap())
+    };
+    let one = graph(1);
+    // The same bytes either way, fewer bytes when stored, more bytes when stored.
+    assert_eq!([2, 1, 3].map(|bytes| n_mirrored(&one, bytes)), [0, 0, 3]);
+    // Two that read one: together they take more than what they free.
+    let two = graph(2);
+    assert_eq!([2, 1].map(|bytes| n_mirrored(&two, bytes)), [6, 0]);
+}
+
+/// Of several choices the smallest is taken.
+#[test]
+fn the_best_of_several_choices_is_taken() {
+    let all = chain(100);
+    let (nothing, sqrt) = (vec![false; all.n_forward_nodes], sqrt_segments(&all, |_| 1));
+    let alone = |stored: &Vec<bool>| recompute_if_smaller(&all, std::slice::from_ref(stored), planned).unwrap();
+    let expected = peak(&alone(&sqrt).unwrap());
+    // Without anything stored all is computed again at once.
+    assert!(alone(&nothing).is_none_or(|less| peak(&less) > expected));
+    for choices in [[nothing.clone(), sqrt.clone()], [sqrt, nothing]] {
+        let best = recompute_if_smaller(&all, &choices, planned).unwrap().unwrap();
+        assert_eq!(peak(&best), expected);
+    }
+    assert!(recompute_if_smaller(&all, &[], planned).unwrap().is_none());
 }
 
 /// A call that reads a state which another call rewrites would see the new content: it is stored.

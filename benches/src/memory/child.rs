@@ -1,0 +1,78 @@
+//! This program started again to run one case in a process of its own.
+
+use super::{Case, Footprint, Mode, Variable, answer};
+use anyhow::{Context, Result};
+use std::process::Command;
+
+/// What a child is told.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Told {
+    /// Run this network here and answer what it took (used by this program on itself)
+    #[arg(long, hide = true)]
+    run: Option<String>,
+    /// Images of one run
+    #[arg(long, hide = true, default_value_t = 1)]
+    run_batch: usize,
+    /// What is run
+    #[arg(long, hide = true, value_enum, default_value = "inference")]
+    run_mode: Mode,
+    /// Steps
+    #[arg(long, hide = true, default_value_t = 2)]
+    run_steps: usize,
+    /// Variables, each NAME=VALUE
+    #[arg(long, hide = true, value_parser = variable)]
+    run_set: Vec<Variable>,
+}
+
+fn variable(text: &str) -> Result<Variable, String> {
+    text.split_once('=').map(|(name, value)| (name.into(), value.into())).ok_or("expected NAME=VALUE".into())
+}
+
+impl Told {
+    /// Runs the case, if one was told; answers the line to print.
+    ///
+    /// # Errors
+    /// As [`super::run::footprint`].
+    pub fn run(&self) -> Option<Result<String>> {
+        let network = self.run.clone()?;
+        let case = Case { network, batch: self.run_batch, mode: self.run_mode };
+        let footprint = super::run::footprint(&case, &self.run_set, self.run_steps);
+        Some(footprint.map(|footprint| footprint.to_line() + "\n"))
+    }
+}
+
+/// Runs a case in a process of its own.
+///
+/// # Errors
+/// It does not start, or fails; what it complained of.
+pub fn footprint(case: &Case, set: &[Variable], n_steps: usize) -> Result<Footprint> {
+    let this = std::env::current_exe().context("where this program is")?;
+    let mut command = Command::new(this);
+    let (batch, steps) = (case.batch.to_string(), n_steps.to_string());
+    command.args([
+        "--run",
+        &case.network,
+        "--run-batch",
+        &batch,
+        "--run-mode",
+        case.mode.word(),
+        "--run-steps",
+        &steps,
+    ]);
+    for (name, value) in set {
+        command.arg("--run-set").arg(format!("{name}={value}"));
+    }
+    let output = command.output().context("starting this program again")?;
+    Footprint::from_text(&answer(&output, &format!("mxrs on {case}"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_may_contain_equals_signs() {
+        assert_eq!(variable("A=b=c"), Ok(("A".into(), "b=c".into())));
+        assert!(variable("A").is_err());
+    }
+}

@@ -1,0 +1,112 @@
+//! D80 to D83: workspaces and random generators that operators share.
+
+use crate::door::Door;
+use crate::probe::Probe;
+use crate::{Vars, builder, runtime};
+use mxrs::engine::Engine;
+use mxrs::engine::gpu::{GpuDevice, SimulatedGpu};
+use mxrs::exec::autograd;
+use mxrs::ndarray::{NdArray, TempSpaces};
+use mxrs::op::Attrs;
+use mxrs::storage::{SimulatedMemory, Storage, StorageConfig};
+use mxrs::types::Device;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const CPU_SPACES: &str = "MXNET_CPU_TEMP_COPY";
+const GPU_SPACES: &str = "MXNET_GPU_TEMP_COPY";
+const CPU_RANDOM: &str = "MXNET_CPU_PARALLEL_RAND_COPY";
+const GPU_RANDOM: &str = "MXNET_GPU_PARALLEL_RAND_COPY";
+const GPU: Device = Device::gpu(0);
+
+/// So many come in, and nobody else while they stay.
+fn assert_meet(door: &Door, n: usize) {
+    assert_eq!(door.wait_for(n), n);
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(door.wait_for(n), n, "nobody else has a workspace");
+    door.open();
+}
+
+#[test]
+fn d80_so_many_operators_with_a_workspace_at_once() {
+    for (vars, n) in [(&[] as Vars<'_>, 4), (&[(CPU_SPACES, "1")], 1), (&[(CPU_SPACES, "6")], 6)] {
+        let (door, addresses) = (Door::default(), Arc::new(Mutex::new(BTreeSet::new())));
+        let (visit, seen) = (door.visit(), Arc::clone(&addresses));
+        let probe = Probe::with_scratch(4096, move |args| {
+            seen.lock().unwrap().insert(args.scratch.as_ptr().addr());
+            assert!(args.scratch.len_bytes() >= 4096);
+            visit();
+            Ok(())
+        });
+        let vars = [&[("MXNET_CPU_WORKER_NTHREADS", "8")], vars].concat();
+        let runtime = builder(&vars).backend(probe).build().unwrap();
+        let nd = runtime.imperative().unwrap();
+        let arrays: Vec<NdArray> =
+            (0..8).map(|i| NdArray::from_slice(runtime.arrays(), [1], &[i as f32]).unwrap()).collect();
+        let outputs: Vec<_> = arrays.iter().map(|a| nd.invoke("relu", &Attrs::new(), &[a]).unwrap()).collect();
+        assert_meet(&door, n);
+        outputs.iter().for_each(|o| o[0].wait_to_read().unwrap());
+        assert_eq!(addresses.lock().unwrap().len(), n);
+    }
+}
+
+#[test]
+fn d81_so_many_operators_of_a_gpu_with_a_workspace_at_once() {
+    for (vars, n) in [(&[] as Vars<'_>, 1), (&[(GPU_SPACES, "3")], 3)] {
+        let runtime = runtime(&[&[("MXNET_GPU_WORKER_NTHREADS", "8")], vars].concat());
+        let gpu = SimulatedGpu::new(GPU);
+        let engine = Engine::builder(runtime.engine().config().clone()).gpu(gpu as Arc<dyn GpuDevice>).build().unwrap();
+        let memory = SimulatedMemory::new(GPU, 1 << 30);
+        let storage = Storage::builder(StorageConfig::default()).device(Arc::new(memory)).build().unwrap();
+        let spaces = TempSpaces::new(&engine, &storage, runtime.arrays().temp_spaces().counts());
+        let (door, mut addresses) = (Door::default(), BTreeSet::new());
+        for _ in 0..8 {
+            let space = spaces.take(GPU, 4096).unwrap();
+            addresses.insert(space.block().as_ptr().addr());
+            engine.task("uses a workspace").device(GPU).write(space.var()).push(door.body()).unwrap();
+        }
+        assert_meet(&door, n);
+        engine.wait_for_all().unwrap();
+        assert_eq!(addresses.len(), n);
+    }
+}
+
+/// What four dropouts let through, one after the other.
+fn masks(vars: Vars<'_>) -> Vec<Vec<f32>> {
+    let runtime = runtime(vars);
+    runtime.arrays().random().seed(7);
+    let nd = runtime.imperative().unwrap();
+    let ones = NdArray::from_slice(runtime.arrays(), [256], &[1.0f32; 256]).unwrap();
+    let _training = autograd::train_mode();
+    let dropout = || nd.invoke("Dropout", &Attrs::from([("p", "0.5")]), &[&ones]).unwrap()[0].to_vec::<f32>().unwrap();
+    (0..4).map(|_| dropout()).collect()
+}
+
+#[test]
+fn d82_generators_of_the_cpu_take_turns() {
+    let one = masks(&[]);
+    assert_eq!(masks(&[(CPU_RANDOM, "1")]), one, "R1: one stream, drawn again");
+    let distinct: BTreeSet<Vec<u32>> = one.iter().map(|m| m.iter().map(|x| x.to_bits()).collect()).collect();
+    assert_eq!(distinct.len(), 4);
+    let two = masks(&[(CPU_RANDOM, "2")]);
+    // The second and the fourth request are given the generator that is alone otherwise, the others a stream of their own.
+    assert_eq!([&two[1], &two[3]], [&one[0], &one[1]]);
+    assert!(one.iter().all(|mask| *mask != two[0] && *mask != two[2]) && two[0] != two[2]);
+    let seeds = |vars: Vars<'_>| {
+        let runtime = runtime(vars);
+        let calls = (0..8).map(|_| runtime.arrays().random().reserve(Device::cpu(0), 1).seed);
+        calls.collect::<BTreeSet<u64>>().len()
+    };
+    assert_eq!([seeds(&[]), seeds(&[(CPU_RANDOM, "5")])], [1, 5]);
+}
+
+#[test]
+fn d83_generators_of_a_gpu_take_turns() {
+    for (vars, n) in [(&[] as Vars<'_>, 4), (&[(GPU_RANDOM, "1")], 1), (&[(GPU_RANDOM, "3")], 3)] {
+        let runtime = runtime(vars);
+        let seeds: Vec<u64> = (0..12).map(|_| runtime.arrays().random().reserve(GPU, 1).seed).collect();
+        assert_eq!(seeds.iter().collect::<BTreeSet<_>>().len(), n);
+        assert!(seeds.iter().zip(&seeds[n..]).all(|(a, b)| a == b), "{seeds:?}");
+    }
+}

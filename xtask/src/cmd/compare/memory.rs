@@ -1,0 +1,92 @@
+//! `cargo xtask compare memory`: networks in MXNet and here, bytes planned and bytes resident.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::Format;
+use crate::session::{Kernels, Session};
+
+/// Arguments of `compare memory`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Tables: networks, recompute [default: both]
+    #[arg(long, value_name = "TABLE,…")]
+    part: Option<String>,
+    /// Networks of the first table [default: alexnet,vgg-16,inception-bn,inception-v3,resnet-50,resnet-152]
+    #[arg(long, value_name = "NAME,…")]
+    network: Option<String>,
+    /// Batch sizes of the first table [default: 1,32]
+    #[arg(long, value_name = "N,…")]
+    batch: Option<String>,
+    /// What is run for the first table: inference, training [default: both]
+    #[arg(long, value_name = "MODE,…")]
+    mode: Option<String>,
+    /// Steps of each process [default: 2]
+    #[arg(long)]
+    steps: Option<NonZeroUsize>,
+    /// Rows of the second table, each NETWORK:BATCH:VARIABLE=VALUE [default: resnet-50:32:MXNET_BACKWARD_DO_MIRROR=1,
+    /// resnet-1001:8:MXRS_REMAT=sqrt]
+    #[arg(long, value_name = "ROW,…")]
+    saving: Option<String>,
+    /// Seconds to spend on the timed steps of the second table [default: 240]
+    #[arg(long, value_parser = super::seconds)]
+    seconds: Option<f64>,
+    /// A Python 3.11 with mxnet==1.9.1 and numpy==1.23.5
+    #[arg(long, value_name = "PATH", default_value = "python3")]
+    python: PathBuf,
+    /// How the report is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The program does not build, or fails.
+pub fn run(args: &Args) -> Result<()> {
+    let session = Session::native()?;
+    let flags: &[&str] = match session.kernels {
+        Kernels::OneDnn => &["--features", "onednn"],
+        Kernels::Reference => &[],
+    };
+    let run = super::built(&session, "compare_memory", flags)?;
+    run.arg("--python").arg(&args.python).args(args.flags()).stream()
+}
+
+impl Args {
+    /// What was asked for, and nothing else.
+    fn flags(&self) -> Vec<String> {
+        let number = |n: Option<NonZeroUsize>| n.map(|n| n.to_string());
+        let flags = [
+            ("--part", self.part.clone()),
+            ("--network", self.network.clone()),
+            ("--batch", self.batch.clone()),
+            ("--mode", self.mode.clone()),
+            ("--steps", number(self.steps)),
+            ("--saving", self.saving.clone()),
+            ("--seconds", self.seconds.map(|seconds| seconds.to_string())),
+        ];
+        let given = flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
+        given.flatten().chain(self.format.flags()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_asked_for_is_passed_on() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            args: Args,
+        }
+        let flags = |words: &[&str]| <Line as clap::Parser>::try_parse_from([&["memory"], words].concat()).unwrap();
+        assert_eq!(flags(&[]).args.flags(), [""; 0]);
+        let words = ["--network", "alexnet,vgg-16", "--steps", "3", "--format", "markdown"];
+        assert_eq!(flags(&words).args.flags(), words);
+    }
+}
