@@ -1,4 +1,5 @@
-//! One file per primitive kind. Each has `check`, which says whether the call fits, and `prepare`, which builds it.
+//! One file per primitive kind. Each has `check`, which says whether the call fits, and `prepare`, which builds it. Shared by
+//! several: `loops`, `one_to_one` and `workspace`.
 
 pub mod activation_grad;
 pub mod batch_norm;
@@ -10,11 +11,13 @@ pub mod eltwise;
 pub mod inner_product;
 pub mod loops;
 pub mod lrn;
+pub mod one_to_one;
 pub mod pooling;
 pub mod relu;
 pub mod reorder;
 pub mod softmax;
 pub mod sum;
+pub mod workspace;
 
 use crate::cache::Prepared;
 use crate::library::Library;
