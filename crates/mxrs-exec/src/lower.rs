@@ -169,7 +169,7 @@ impl Lowering<'_> {
         }
         let random = (op.is_random)(params, is_train).then(|| self.random_call(id, node));
         let inplace =
-            if planned.can_run_inplace { self.inplace_pairs(op.inplace, &wanted, &outputs) } else { Vec::new() };
+            if planned.can_run_inplace { self.inplace_pairs(op.inplace_pairs(params), &wanted, &outputs) } else { Vec::new() };
         self.program.steps.push(Step {
             name: node.name.clone(),
             op: op.name.into(),

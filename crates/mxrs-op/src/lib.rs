@@ -43,7 +43,7 @@ pub use backend::{Backend, PlannedKernel, Support};
 pub use call::{OpCall, TensorDesc};
 pub use gradient::{GradValue, Gradient, GradientFn, GradientScope};
 pub use kernel::{Kernel, KernelArgs, RawTensor};
-pub use op_def::{Accuracy, InferDType, InferShape, InputNames, OpDef, OutputCount, View};
+pub use op_def::{Accuracy, InferDType, InferShape, InplacePairs, InputNames, OpDef, OutputCount, View};
 pub use op_set::OpSet;
 pub use param::{OpParams, ParamSpec};
 pub use random::RandomCall;

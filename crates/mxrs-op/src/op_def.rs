@@ -12,6 +12,9 @@ pub type InferShape = fn(&OpParams, &mut [PartialShape], &mut [PartialShape]) ->
 /// Type inference in both directions, as [`InferShape`].
 pub type InferDType = fn(&OpParams, &mut [Option<DType>], &mut [Option<DType>]) -> Result<()>;
 
+/// Pairs `(input, output)` of a call that may share memory.
+pub type InplacePairs = fn(&OpParams) -> &'static [(usize, usize)];
+
 /// Names of an operator's inputs, auxiliary states last.
 #[derive(Clone, Copy)]
 pub enum InputNames {
@@ -112,8 +115,10 @@ pub struct OpDef {
     pub infer_dtype: InferDType,
     /// Element types of the first input that kernels accept.
     pub dtypes: &'static [DType],
-    /// Pairs `(input, output)` that may share memory.
+    /// Pairs `(input, output)` that may share memory. Ask [`Self::inplace_pairs`].
     pub inplace: &'static [(usize, usize)],
+    /// The pairs of a call where they depend on its parameters, in place of [`Self::inplace`].
+    pub inplace_by_params: Option<InplacePairs>,
     /// Whether the output is the first input itself.
     pub view: fn(&OpParams, is_train: bool) -> View,
     /// Values that special inputs start with when nobody gives them (`moving_var` `["one", {}]`): name, `__init__` text.
@@ -195,6 +200,7 @@ impl OpDef {
             infer_dtype: same_dtype,
             dtypes: &[DType::F32],
             inplace: &[],
+            inplace_by_params: None,
             view: |_, _| View::No,
             init_hints: &[],
             ignored_at_inference: &[],
@@ -276,6 +282,11 @@ impl OpDef {
             InputNames::Variable { key, .. } => Some(key),
             _ => None,
         }
+    }
+
+    /// Pairs `(input, output)` of a call that may share memory.
+    pub fn inplace_pairs(&self, params: &OpParams) -> &'static [(usize, usize)] {
+        self.inplace_by_params.map_or(self.inplace, |pairs| pairs(params))
     }
 
     /// Positions of inputs whose content a call in this mode never reads.

@@ -31,6 +31,7 @@ mod docs;
 pub mod dtypes;
 pub mod elemwise;
 mod filled;
+pub mod fused;
 mod gradients;
 mod indexing;
 mod inference;

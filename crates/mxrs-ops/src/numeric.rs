@@ -109,6 +109,15 @@ pub fn relu(x: f64) -> f64 {
     max_nan(x, 0.0)
 }
 
+/// `x` within the bounds; NaN stays NaN, and the upper bound wins over a larger lower one.
+pub fn clip(x: f64, low: f64, high: f64) -> f64 {
+    match x {
+        x if x > high => high,
+        x if x < low => low,
+        x => x,
+    }
+}
+
 /// -1, 0 or 1; 0 for NaN too, as MXNet's `sign`.
 pub fn sign(x: f64) -> f64 {
     f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))

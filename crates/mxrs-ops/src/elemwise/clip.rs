@@ -24,17 +24,12 @@ pub fn define() -> OpDef {
         |params, inputs, outputs, _| {
             let ClipParams { a_min, a_max } = params.get();
             let (low, high) = (f64::from(*a_min), f64::from(*a_max));
-            let float = |x: f64| match x {
-                x if x > high => high,
-                x if x < low => low,
-                x => x,
-            };
             let integer = |x: i64| match x {
                 _ if x as f64 > high => high as i64,
                 _ if (x as f64) < low => low as i64,
                 x => x,
             };
-            numeric::map(inputs, outputs, float, integer);
+            numeric::map(inputs, outputs, |x| numeric::clip(x, low, high), integer);
             Ok(())
         }
     });

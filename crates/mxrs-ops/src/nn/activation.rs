@@ -26,6 +26,19 @@ op_enum! {
     }
 }
 
+impl ActType {
+    /// The function itself.
+    pub(crate) fn function(self) -> fn(f64) -> f64 {
+        match self {
+            Self::Relu => numeric::relu,
+            Self::Sigmoid => numeric::sigmoid,
+            Self::Tanh => f64::tanh,
+            Self::SoftRelu => |x| numeric::relu(x) + (-x.abs()).exp().ln_1p(),
+            Self::SoftSign => |x| x / (1.0 + x.abs()),
+        }
+    }
+}
+
 op_params! {
     /// Parameters of `Activation`.
     pub struct ActivationParams for "Activation" {
@@ -38,14 +51,7 @@ op_params! {
 pub fn define() -> OpDef {
     let elementwise = unary::define("Activation", &["_npx_activation"], "relu, sigmoid, tanh, softrelu, softsign", {
         |params, inputs, outputs, _| {
-            let function: fn(f64) -> f64 = match params.get::<ActivationParams>().act_type {
-                ActType::Relu => numeric::relu,
-                ActType::Sigmoid => numeric::sigmoid,
-                ActType::Tanh => f64::tanh,
-                ActType::SoftRelu => |x| numeric::relu(x) + (-x.abs()).exp().ln_1p(),
-                ActType::SoftSign => |x| x / (1.0 + x.abs()),
-            };
-            numeric::map_float(inputs, outputs, function);
+            numeric::map_float(inputs, outputs, params.get::<ActivationParams>().act_type.function());
             Ok(())
         }
     });

@@ -17,6 +17,7 @@
 //! f16 and bf16 data.
 
 use crate::dtypes::FLOATS;
+use crate::fused;
 use crate::gradients::{Answers, params_of};
 use crate::indexing::around_axis;
 use crate::inference::{learn, learn_dim, learn_dtype, resolve_axis, unify};
@@ -25,7 +26,7 @@ use mxrs_op::{
     Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode,
     Sample, op_params,
 };
-use mxrs_types::{DType, PartialShape, Result};
+use mxrs_types::{DType, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `BatchNorm`.
@@ -57,6 +58,11 @@ impl BatchNormParams {
         is_train && !self.use_global_stats
     }
 
+    /// `1 / sqrt(var + eps)` of each channel.
+    pub(crate) fn inverse_deviation(&self, var: &[f64]) -> Vec<f64> {
+        var.iter().map(|v| 1.0 / (v + self.eps).sqrt()).collect()
+    }
+
     /// Positions of the inputs a call rewrites.
     fn rewrites(&self, is_train: bool) -> &'static [usize] {
         match (is_train && self.fix_gamma, self.uses_batch(is_train)) {
@@ -69,7 +75,7 @@ impl BatchNormParams {
 }
 
 /// Names of the inputs, the moving statistics last.
-const INPUTS: &[&str] = &["data", "gamma", "beta", "moving_mean", "moving_var"];
+pub(crate) const INPUTS: &[&str] = &["data", "gamma", "beta", "moving_mean", "moving_var"];
 
 /// `BatchNorm`.
 pub fn define() -> OpDef {
@@ -89,7 +95,10 @@ pub fn define() -> OpDef {
         init_hints: &[("moving_mean", r#"["zero", {}]"#), ("moving_var", r#"["one", {}]"#)],
         accuracy: Accuracy::Reduction,
         gradient: Gradient::By(gradient),
-        companions: || vec![define_backward()],
+        companions: || {
+            let fused = [fused::bn_relu::define(), fused::fold_weight::define(), fused::fold_bias::define()];
+            std::iter::once(define_backward()).chain(fused).collect()
+        },
         reference: Some(normalise),
         samples,
         ..OpDef::new("BatchNorm").params::<BatchNormParams>()
@@ -149,7 +158,7 @@ fn infer_backward_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mu
     rest.try_for_each(|dtype| learn_dtype(dtype, statistics_of(known), "gamma"))
 }
 
-fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+pub(crate) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let [data, per_channel @ ..] = inputs else { return Ok(()) };
     let [out, statistics @ ..] = outputs else { return Ok(()) };
     unify(data, out, "output")?;
@@ -168,7 +177,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     per_channel.iter_mut().chain(statistics).try_for_each(|shape| learn(shape, &channels, "gamma"))
 }
 
-fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+pub(crate) fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     let Some(data) = inputs[0].or(outputs[0]) else { return Ok(()) };
     learn_dtype(&mut inputs[0], data, "data")?;
     learn_dtype(&mut outputs[0], data, "output")?;
@@ -180,7 +189,7 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
 }
 
 /// Element type of parameters and statistics beside data of this type.
-fn statistics_of(data: DType) -> DType {
+pub(crate) fn statistics_of(data: DType) -> DType {
     if data == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
@@ -199,14 +208,8 @@ fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
             var[c] = elements(c).map(|i| (x[i] - mean[c]).powi(2)).sum::<f64>() / count;
         }
     }
-    let mut y = vec![0.0; x.len()];
-    let inverse_deviation: Vec<f64> = var.iter().map(|v| 1.0 / (v + params.eps).sqrt()).collect();
-    for c in 0..channels {
-        let gamma = if params.fix_gamma { 1.0 } else { gamma[c] };
-        for i in elements(c) {
-            y[i] = (x[i] - mean[c]) * inverse_deviation[c] * gamma + beta[c];
-        }
-    }
+    let y = scaled(params, shape, &x, [&gamma, &beta, &mean, &var])?;
+    let inverse_deviation = params.inverse_deviation(&var);
     numeric::write(&mut outputs[0], &y);
     numeric::write(&mut outputs[1], &mean);
     numeric::write(&mut outputs[2], &inverse_deviation);
@@ -225,6 +228,24 @@ fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
         numeric::write(output, &moved);
     }
     Ok(())
+}
+
+/// `gamma · (x - mean) / sqrt(var + eps) + beta` with the given statistics, not rounded yet.
+pub(crate) fn scaled(
+    params: &BatchNormParams,
+    shape: &Shape,
+    x: &[f64],
+    [gamma, beta, mean, var]: [&[f64]; 4],
+) -> Result<Vec<f64>> {
+    let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
+    let (_, channels, inner) = around_axis(shape, axis);
+    let inverse_deviation = params.inverse_deviation(var);
+    let value = |(i, x): (usize, &f64)| {
+        let c = i / inner % channels;
+        let gamma = if params.fix_gamma { 1.0 } else { gamma[c] };
+        (x - mean[c]) * inverse_deviation[c] * gamma + beta[c]
+    };
+    Ok(x.iter().enumerate().map(value).collect())
 }
 
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
@@ -279,7 +300,12 @@ fn backward_samples() -> Vec<Sample> {
     ]
 }
 
-fn sample<const N: usize>(name: &'static str, attrs: [(&str, &str); N], data: &[usize], channels: usize) -> Sample {
+pub(crate) fn sample<const N: usize>(
+    name: &'static str,
+    attrs: [(&str, &str); N],
+    data: &[usize],
+    channels: usize,
+) -> Sample {
     let c: &[usize] = &[channels];
     Sample::new(name, attrs, &[data, c, c, c, c]).fill(1, Fill::Uniform(0.5, 2.0)).fill(4, Fill::Uniform(0.1, 2.0))
 }

@@ -10,13 +10,14 @@
 //! tensors alike.
 
 use crate::dtypes::FLOATS;
+use crate::fused;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product, unify_dtypes};
 use crate::products::Product;
 use crate::{numeric, products};
 use mxrs_op::{
     Accuracy, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, RunMode, Sample, op_params,
 };
-use mxrs_types::{DType, Error, PartialShape, Result};
+use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `FullyConnected`.
@@ -49,7 +50,11 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Product,
         multiply_adds: products::multiply_adds,
         gradient: Gradient::By(products::gradient::<FullyConnected>),
-        companions: products::companions::<FullyConnected>,
+        companions: || {
+            let mut companions = products::companions::<FullyConnected>();
+            companions.push(fused::fully_connected::define());
+            companions
+        },
         reference: Some(multiply),
         samples,
         ..OpDef::new("FullyConnected").params::<FullyConnectedParams>()
@@ -57,7 +62,15 @@ pub fn define() -> OpDef {
 }
 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-    let params = params.get::<FullyConnectedParams>();
+    infer_shape_with(params.get(), inputs, outputs)
+}
+
+/// Shape inference of data, weight, bias if there is one, and out.
+pub(crate) fn infer_shape_with(
+    params: &FullyConnectedParams,
+    inputs: &mut [PartialShape],
+    outputs: &mut [PartialShape],
+) -> Result<()> {
     let hidden = match usize::try_from(params.num_hidden) {
         Ok(n) if n > 0 => n,
         _ => return Err(bad_attribute("FullyConnected", "num_hidden", "a positive number", params.num_hidden)),
@@ -111,10 +124,17 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
 }
 
 fn multiply(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let y = values(inputs, &outputs[0].desc.shape);
+    numeric::write(&mut outputs[0], &y);
+    Ok(())
+}
+
+/// What data, weight and, if there is one, bias give, in out's order, not rounded yet.
+pub(crate) fn values(inputs: &[RefInput<'_>], out: &Shape) -> Vec<f64> {
     let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
     let bias = inputs.get(2).map(numeric::read);
-    let n_rows = outputs[0].desc.shape.n_elements() / hidden;
+    let n_rows = out.n_elements() / hidden;
     let mut y = Vec::with_capacity(n_rows * hidden);
     for row in 0..n_rows {
         for h in 0..hidden {
@@ -122,8 +142,7 @@ fn multiply(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
             y.push(products.sum::<f64>() + bias.as_ref().map_or(0.0, |b| b[h]));
         }
     }
-    numeric::write(&mut outputs[0], &y);
-    Ok(())
+    y
 }
 
 /// For the gradients: a matrix product.

@@ -231,7 +231,7 @@ impl<'a> Runner<'a> {
         if !self.planned.can_run_inplace {
             return Ok(());
         }
-        for &(input, output) in self.op.inplace {
+        for &(input, output) in self.op.inplace_pairs(&self.prepared.params) {
             if input >= self.prepared.inputs.len() || output >= self.prepared.n_visible {
                 continue;
             }

@@ -14,6 +14,7 @@
 mod backward;
 
 use crate::dtypes::FLOATS;
+use crate::fused;
 use crate::indexing::{around_axis, for_each_index};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim, unify_dtypes};
 use crate::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
@@ -103,7 +104,11 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Product,
         multiply_adds: products::multiply_adds,
         gradient: Gradient::By(products::gradient::<backward::Convolution>),
-        companions: products::companions::<backward::Convolution>,
+        companions: || {
+            let mut companions = products::companions::<backward::Convolution>();
+            companions.push(fused::convolution::define());
+            companions
+        },
         reference: Some(convolve),
         samples,
         ..OpDef::new("Convolution").params::<ConvolutionParams>()
@@ -111,7 +116,15 @@ pub fn define() -> OpDef {
 }
 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-    let params = params.get::<ConvolutionParams>();
+    infer_shape_with(params.get(), inputs, outputs)
+}
+
+/// Shape inference of data, weight, bias if there is one, and out.
+pub(crate) fn infer_shape_with(
+    params: &ConvolutionParams,
+    inputs: &mut [PartialShape],
+    outputs: &mut [PartialShape],
+) -> Result<()> {
     let window = params.window()?;
     let is_last = params.is_channels_last();
     let (filters, groups) = (params.num_filter as usize, params.num_group as usize);
@@ -199,8 +212,14 @@ fn for_each_product(
 }
 
 fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    let params = params.get::<ConvolutionParams>();
-    let [data, weight, out] = [&inputs[0].desc.shape, &inputs[1].desc.shape, &outputs[0].desc.shape];
+    let y = values(params.get(), inputs, &outputs[0].desc.shape)?;
+    numeric::write(&mut outputs[0], &y);
+    Ok(())
+}
+
+/// What data, weight and, if there is one, bias give, in out's order, not rounded yet.
+pub(crate) fn values(params: &ConvolutionParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>> {
+    let [data, weight] = [&inputs[0].desc.shape, &inputs[1].desc.shape];
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
     let mut y = vec![0.0; out.n_elements()];
     if let Some(bias) = inputs.get(2).map(numeric::read) {
@@ -208,8 +227,7 @@ fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
         y.iter_mut().enumerate().for_each(|(i, y)| *y = bias[i / inner % channels]);
     }
     for_each_product(params, [data, weight, out], |data, weight, out| y[out] += x[data] * w[weight])?;
-    numeric::write(&mut outputs[0], &y);
-    Ok(())
+    Ok(y)
 }
 
 fn samples() -> Vec<Sample> {

@@ -1,0 +1,111 @@
+//! `out = act(Convolution(data, weight, bias) + sum)`: a convolution with what follows it.
+//!
+//! data, weight and bias are those of [`Convolution`](crate::nn::convolution), bias unless `no_bias`; sum, the last input,
+//! has out's shape and is there with `with_sum`; `act` is none, relu, sigmoid, tanh, softrelu, clip (to `a_min` and
+//! `a_max`), square, sqrt, abs or exp. Out may be made in the place of sum. Inference only.
+//!
+//! MXNet: `_sg_mkldnn_conv`, under another name. Dtypes: f32 f64 f16 bf16, all tensors alike.
+
+use super::epilogue::{WithEpilogue, inplace, input_names};
+use crate::dtypes::FLOATS;
+use crate::inference::{unify, unify_dtypes};
+use crate::nn::convolution::{self, ConvolutionParams};
+use crate::{numeric, products};
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
+use mxrs_types::{DType, PartialShape, Result};
+
+/// Parameters of `_sg_conv`: those of `Convolution`, and the epilogue's.
+pub type SgConvParams = WithEpilogue<ConvolutionParams>;
+
+/// Its name.
+pub const NAME: &str = "_sg_conv";
+
+/// `_sg_conv`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "convolution, a sum and a function in one call",
+        inputs: InputNames::ByParams {
+            all: &["data", "weight", "bias", "sum"],
+            chosen: |params| {
+                let SgConvParams { product, epilogue } = params.get();
+                input_names(product.no_bias, epilogue.with_sum)
+            },
+        },
+        inplace_by_params: Some(|params| {
+            let SgConvParams { product, epilogue } = params.get();
+            inplace(product.no_bias, epilogue.with_sum)
+        }),
+        infer_shape,
+        infer_dtype,
+        dtypes: FLOATS,
+        is_costly: true,
+        accuracy: Accuracy::Product,
+        multiply_adds: products::multiply_adds,
+        reference: Some(run),
+        samples,
+        ..OpDef::new(NAME).params::<SgConvParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let SgConvParams { product, epilogue } = params.get();
+    let (inputs, sum) = inputs.split_at_mut(epilogue.n_product_inputs(inputs.len()));
+    for sum in sum.iter_mut() {
+        unify(&mut outputs[0], sum, "sum")?;
+    }
+    convolution::infer_shape_with(product, inputs, outputs)?;
+    sum.iter_mut().try_for_each(|sum| unify(&mut outputs[0], sum, "sum"))
+}
+
+fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
+}
+
+fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let SgConvParams { product, epilogue } = params.get();
+    let (inputs, sum) = inputs.split_at(epilogue.n_product_inputs(inputs.len()));
+    let y = convolution::values(product, inputs, &outputs[0].desc.shape)?;
+    numeric::write(&mut outputs[0], &epilogue.apply(y, sum.first()));
+    Ok(())
+}
+
+fn samples() -> Vec<Sample> {
+    const CONV: [(&str, &str); 3] = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)")];
+    const SHAPES: [&[usize]; 4] = [&[2, 3, 7, 9], &[4, 3, 3, 3], &[4], &[2, 4, 7, 9]];
+    // A convolution with these inputs, and more parameters.
+    let of = |name, more: &[(&str, &str)], shapes: &[&[usize]]| {
+        let attrs = CONV.iter().chain(more).copied().collect();
+        Sample { attrs, ..Sample::new(name, CONV, shapes) }
+    };
+    let (sum, act) = (("with_sum", "True"), |act| ("act", act));
+    let bare = ("no_bias", "True");
+    let wide = [("kernel", "(1, 1)"), ("num_filter", "16"), bare, sum, act("relu")];
+    let last = [("kernel", "(3, 3)"), ("num_filter", "4"), ("layout", "NHWC"), sum, act("relu")];
+    let volume = [("kernel", "(2, 3, 3)"), ("num_filter", "4"), sum, act("relu")];
+    let groups = [("kernel", "(3, 3)"), ("num_filter", "6"), ("num_group", "3"), act("relu")];
+    vec![
+        of("plain", &[], &SHAPES[..3]),
+        of("relu", &[act("relu")], &SHAPES[..3]),
+        of("sigmoid", &[act("sigmoid")], &SHAPES[..3]),
+        of("tanh", &[act("tanh")], &SHAPES[..3]),
+        of("softrelu", &[act("softrelu")], &SHAPES[..3]),
+        of("clip", &[act("clip"), ("a_min", "0"), ("a_max", "1.5")], &SHAPES[..3]),
+        of("square", &[act("square")], &SHAPES[..3]),
+        of("sqrt", &[act("sqrt")], &SHAPES[..3])
+            .fill(0, Fill::Uniform(0.0, 1.0))
+            .fill(1, Fill::Uniform(0.0, 1.0))
+            .fill(2, Fill::Uniform(0.1, 1.0)),
+        of("abs", &[act("abs")], &SHAPES[..3]),
+        of("exp", &[act("exp")], &SHAPES[..3]).fill(1, Fill::Uniform(-0.2, 0.2)),
+        of("sum", &[sum], &SHAPES),
+        of("sum_relu", &[sum, act("relu")], &SHAPES),
+        of("sum_clip", &[sum, act("clip"), ("a_min", "0"), ("a_max", "0.5")], &SHAPES),
+        of("without_bias", &[bare, act("relu")], &SHAPES[..2]),
+        of("sum_without_bias", &[bare, sum], &[SHAPES[0], SHAPES[1], SHAPES[3]]),
+        Sample::new("one_by_one", wide, &[&[1, 16, 6, 6], &[16, 16, 1, 1], &[1, 16, 6, 6]]),
+        Sample::new("channels_last", last, &[&[2, 5, 6, 3], &[4, 3, 3, 3], &[4], &[2, 3, 4, 4]]),
+        Sample::new("three_axes", volume, &[&[1, 2, 4, 5, 5], &[4, 2, 2, 3, 3], &[4], &[1, 4, 3, 3, 3]]),
+        Sample::new("groups", groups, &[&[1, 6, 5, 5], &[6, 2, 3, 3], &[6]]),
+        of("no_images", &[sum, act("relu")], &[&[0, 3, 7, 9], SHAPES[1], SHAPES[2], &[0, 4, 7, 9]]),
+    ]
+}

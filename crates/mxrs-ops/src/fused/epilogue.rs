@@ -1,0 +1,106 @@
+//! What a product does to its result before it leaves it: adds a tensor, then applies a function.
+
+use crate::nn::activation::ActType;
+use crate::numeric;
+use mxrs_op::param::{ParamSpec, Parameters};
+use mxrs_op::{Attrs, RefInput, op_enum, op_params};
+use mxrs_types::Result;
+
+op_enum! {
+    /// The function that ends a fused call.
+    pub enum FusedAct {
+        None = "none",
+        Relu = "relu",
+        Sigmoid = "sigmoid",
+        Tanh = "tanh",
+        SoftRelu = "softrelu",
+        Clip = "clip",
+        Square = "square",
+        Sqrt = "sqrt",
+        Abs = "abs",
+        Exp = "exp",
+    }
+}
+
+op_params! {
+    /// Parameters of an epilogue: `act(y + sum)`.
+    pub struct Epilogue for "_sg_conv" {
+        /// Whether a tensor of out's shape, the last input, is added first.
+        with_sum: bool = false,
+        /// The function that is applied last.
+        act: FusedAct = FusedAct::None,
+        /// Lower bound of `clip`.
+        a_min: f32 = 0.0,
+        /// Upper bound of `clip`.
+        a_max: f32 = 0.0,
+    }
+}
+
+impl Epilogue {
+    /// How many of a call's inputs are the product's: all but the sum.
+    pub(crate) fn n_product_inputs(&self, n_inputs: usize) -> usize {
+        n_inputs.saturating_sub(usize::from(self.with_sum))
+    }
+
+    /// `y` with the epilogue's sum and function, not rounded yet.
+    pub(crate) fn apply(&self, mut y: Vec<f64>, sum: Option<&RefInput<'_>>) -> Vec<f64> {
+        if let Some(sum) = sum {
+            y.iter_mut().zip(numeric::read(sum)).for_each(|(y, s)| *y += s);
+        }
+        let (low, high) = (f64::from(self.a_min), f64::from(self.a_max));
+        let clip = move |x| numeric::clip(x, low, high);
+        let function: &dyn Fn(f64) -> f64 = match self.act {
+            FusedAct::None => return y,
+            FusedAct::Relu => &ActType::Relu.function(),
+            FusedAct::Sigmoid => &ActType::Sigmoid.function(),
+            FusedAct::Tanh => &ActType::Tanh.function(),
+            FusedAct::SoftRelu => &ActType::SoftRelu.function(),
+            FusedAct::Clip => &clip,
+            FusedAct::Square => &|x| x * x,
+            FusedAct::Sqrt => &f64::sqrt,
+            FusedAct::Abs => &f64::abs,
+            FusedAct::Exp => &f64::exp,
+        };
+        y.iter_mut().for_each(|y| *y = function(*y));
+        y
+    }
+}
+
+/// Parameters of a product with an epilogue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithEpilogue<P> {
+    /// Those of the product itself.
+    pub product: P,
+    /// What follows it.
+    pub epilogue: Epilogue,
+}
+
+impl<P: Parameters> Parameters for WithEpilogue<P> {
+    fn parse(attrs: &Attrs) -> Result<Self> {
+        Ok(Self { product: P::parse(attrs)?, epilogue: Epilogue::parse(attrs)? })
+    }
+
+    fn specs() -> Vec<ParamSpec> {
+        let mut specs = P::specs();
+        specs.extend(Epilogue::specs());
+        specs
+    }
+
+    const OP: &'static str = P::OP;
+}
+
+/// Names of the inputs of such a call: data, weight, bias unless `no_bias`, sum with `with_sum`.
+pub(super) fn input_names(no_bias: bool, with_sum: bool) -> Vec<&'static str> {
+    let bias = (!no_bias).then_some("bias");
+    let sum = with_sum.then_some("sum");
+    ["data", "weight"].into_iter().chain(bias).chain(sum).collect()
+}
+
+/// Out may take the place of the sum.
+pub(super) fn inplace(no_bias: bool, with_sum: bool) -> &'static [(usize, usize)] {
+    match (with_sum, no_bias) {
+        (false, _) => &[],
+        (true, true) => &[(2, 0)],
+        (true, false) => &[(3, 0)],
+    }
+}

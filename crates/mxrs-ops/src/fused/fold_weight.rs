@@ -1,0 +1,96 @@
+//! `out[o, …] = weight[o, …] · gamma[o] / sqrt(moving_var[o] + eps)`: the weight of a product whose output batch
+//! normalisation scales, channel by channel.
+//!
+//! weight [O, …], gamma and moving_var `[O]`; out is shaped like weight. With `fix_gamma`, gamma counts as 1. Together with
+//! [`_bn_fold_bias`](super::fold_bias) it makes batch normalisation at inference part of the product before it.
+//!
+//! Dtypes: weight and out f32 f64 f16 bf16; gamma and moving_var are f32 beside f16 and bf16.
+
+use crate::dtypes::FLOATS;
+use crate::inference::{learn_dim, learn_dtype, unify};
+use crate::nn::batch_norm::statistics_of;
+use crate::numeric;
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
+use mxrs_types::{DType, PartialShape, Result};
+
+op_params! {
+    /// Parameters of `_bn_fold_weight`.
+    pub struct FoldParams for "_bn_fold_weight" {
+        /// Added to the variance.
+        eps: f64 = f64::from(1e-3f32),
+        /// Whether gamma counts as 1.
+        fix_gamma: bool = true,
+    }
+}
+
+/// Its name.
+pub const NAME: &str = "_bn_fold_weight";
+
+/// `_bn_fold_weight`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "a weight, scaled as batch normalisation scales each output channel",
+        inputs: InputNames::Fixed(&["weight", "gamma", "moving_var"]),
+        n_aux: 1,
+        infer_shape,
+        infer_dtype,
+        dtypes: FLOATS,
+        accuracy: Accuracy::Reduction,
+        reference: Some(run),
+        samples,
+        ..OpDef::new(NAME).params::<FoldParams>()
+    }
+}
+
+fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let [weight, gamma, var] = inputs else { return Ok(()) };
+    unify(&mut outputs[0], weight, "weight")?;
+    let mut channels = PartialShape::new([weight.dim(0)]);
+    unify(&mut channels, gamma, "gamma")?;
+    unify(&mut channels, var, "moving_var")?;
+    unify(&mut channels, gamma, "gamma")?;
+    learn_dim(weight, 0, channels.dim(0), "weight")?;
+    unify(&mut outputs[0], weight, "weight")
+}
+
+fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    let Some(weight) = inputs[0].or(outputs[0]) else { return Ok(()) };
+    learn_dtype(&mut inputs[0], weight, "weight")?;
+    learn_dtype(&mut outputs[0], weight, "output")?;
+    inputs[1..].iter_mut().try_for_each(|dtype| learn_dtype(dtype, statistics_of(weight), "gamma"))
+}
+
+fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let params = params.get::<FoldParams>();
+    let [weight, gamma, var] = [0, 1, 2].map(|i| numeric::read(&inputs[i]));
+    let per_channel = (weight.len() / var.len().max(1)).max(1);
+    let folded: Vec<f64> =
+        weight.iter().enumerate().map(|(i, w)| w * params.scale(&gamma, &var, i / per_channel)).collect();
+    numeric::write(&mut outputs[0], &folded);
+    Ok(())
+}
+
+impl FoldParams {
+    /// What batch normalisation multiplies channel `c` with.
+    pub(super) fn scale(&self, gamma: &[f64], var: &[f64], c: usize) -> f64 {
+        let gamma = if self.fix_gamma { 1.0 } else { gamma[c] };
+        gamma / (var[c] + self.eps).sqrt()
+    }
+}
+
+fn samples() -> Vec<Sample> {
+    let free = ("fix_gamma", "False");
+    let of = |name, attrs, weight: &[usize]| {
+        let channels = &weight[..1];
+        Sample::new(name, attrs, &[weight, channels, channels])
+            .fill(1, Fill::Uniform(0.5, 2.0))
+            .fill(2, Fill::Uniform(0.1, 2.0))
+    };
+    vec![
+        of("square", [free, ("eps", "2e-05")], &[8, 3, 3, 3]),
+        of("fixed_gamma", [("fix_gamma", "True"), ("eps", "0.1")], &[8, 3, 3, 3]),
+        of("matrix", [free, ("eps", "1e-3")], &[5, 7]),
+        of("one_element", [free, ("eps", "1e-3")], &[1, 1, 1, 1]),
+        of("no_inputs", [free, ("eps", "1e-3")], &[4, 0, 3, 3]),
+    ]
+}

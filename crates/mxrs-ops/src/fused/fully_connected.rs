@@ -1,0 +1,104 @@
+//! `out = act(FullyConnected(data, weight, bias) + sum)`: a matrix product with what follows it.
+//!
+//! data, weight and bias are those of [`FullyConnected`](crate::nn::fully_connected), bias unless `no_bias`; sum, the last
+//! input, has out's shape and is there with `with_sum`; `act` is none, relu, sigmoid, tanh, softrelu, clip (to `a_min`
+//! and `a_max`), square, sqrt, abs or exp. Out may be made in the place of sum. Inference only.
+//!
+//! MXNet: `_sg_mkldnn_fully_connected`, under another name. Dtypes: f32 f64 f16 bf16, all tensors alike.
+
+use super::epilogue::{WithEpilogue, inplace, input_names};
+use crate::dtypes::FLOATS;
+use crate::inference::{unify, unify_dtypes};
+use crate::nn::fully_connected::{self, FullyConnectedParams};
+use crate::{numeric, products};
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
+use mxrs_types::{DType, PartialShape, Result};
+
+/// Parameters of `_sg_fully_connected`: those of `FullyConnected`, and the epilogue's.
+pub type SgFullyConnectedParams = WithEpilogue<FullyConnectedParams>;
+
+/// Its name.
+pub const NAME: &str = "_sg_fully_connected";
+
+/// `_sg_fully_connected`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "matrix product, a sum and a function in one call",
+        inputs: InputNames::ByParams {
+            all: &["data", "weight", "bias", "sum"],
+            chosen: |params| {
+                let SgFullyConnectedParams { product, epilogue } = params.get();
+                input_names(product.no_bias, epilogue.with_sum)
+            },
+        },
+        inplace_by_params: Some(|params| {
+            let SgFullyConnectedParams { product, epilogue } = params.get();
+            inplace(product.no_bias, epilogue.with_sum)
+        }),
+        infer_shape,
+        infer_dtype,
+        dtypes: FLOATS,
+        is_costly: true,
+        accuracy: Accuracy::Product,
+        multiply_adds: products::multiply_adds,
+        reference: Some(run),
+        samples,
+        ..OpDef::new(NAME).params::<SgFullyConnectedParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let SgFullyConnectedParams { product, epilogue } = params.get();
+    let (inputs, sum) = inputs.split_at_mut(epilogue.n_product_inputs(inputs.len()));
+    for sum in sum.iter_mut() {
+        unify(&mut outputs[0], sum, "sum")?;
+    }
+    fully_connected::infer_shape_with(product, inputs, outputs)?;
+    sum.iter_mut().try_for_each(|sum| unify(&mut outputs[0], sum, "sum"))
+}
+
+fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
+}
+
+fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let epilogue = &params.get::<SgFullyConnectedParams>().epilogue;
+    let (inputs, sum) = inputs.split_at(epilogue.n_product_inputs(inputs.len()));
+    let y = fully_connected::values(inputs, &outputs[0].desc.shape);
+    numeric::write(&mut outputs[0], &epilogue.apply(y, sum.first()));
+    Ok(())
+}
+
+fn samples() -> Vec<Sample> {
+    const HIDDEN: [(&str, &str); 1] = [("num_hidden", "5")];
+    const SHAPES: [&[usize]; 4] = [&[3, 7], &[5, 7], &[5], &[3, 5]];
+    let of = |name, more: &[(&str, &str)], shapes: &[&[usize]]| {
+        let attrs = HIDDEN.iter().chain(more).copied().collect();
+        Sample { attrs, ..Sample::new(name, HIDDEN, shapes) }
+    };
+    let (sum, act) = (("with_sum", "True"), |act| ("act", act));
+    let (bare, rows) = (("no_bias", "True"), ("flatten", "False"));
+    let positive = Fill::Uniform(0.0, 1.0);
+    vec![
+        of("plain", &[], &SHAPES[..3]),
+        of("relu", &[act("relu")], &SHAPES[..3]),
+        of("sigmoid", &[act("sigmoid")], &SHAPES[..3]),
+        of("tanh", &[act("tanh")], &SHAPES[..3]),
+        of("softrelu", &[act("softrelu")], &SHAPES[..3]),
+        of("clip", &[act("clip"), ("a_min", "0"), ("a_max", "0.5")], &SHAPES[..3]),
+        of("square", &[act("square")], &SHAPES[..3]),
+        of("sqrt", &[act("sqrt")], &SHAPES[..3])
+            .fill(0, positive.clone())
+            .fill(1, positive)
+            .fill(2, Fill::Uniform(0.1, 1.0)),
+        of("abs", &[act("abs")], &SHAPES[..3]),
+        of("exp", &[act("exp")], &SHAPES[..3]),
+        of("sum", &[sum], &SHAPES),
+        of("sum_relu", &[sum, act("relu")], &SHAPES),
+        of("without_bias", &[bare, act("relu")], &SHAPES[..2]),
+        of("sum_without_bias", &[bare, sum], &[SHAPES[0], SHAPES[1], SHAPES[3]]),
+        of("images", &[act("relu")], &[&[2, 3, 4, 5], &[5, 60], &[5]]),
+        of("last_axis", &[rows, sum, act("relu")], &[&[2, 4, 6], &[5, 6], &[5], &[2, 4, 5]]),
+        of("no_rows", &[sum, act("relu")], &[&[0, 7], SHAPES[1], SHAPES[2], &[0, 5]]),
+    ]
+}

@@ -1,0 +1,13 @@
+//! Calls that several others become when a graph is partitioned for inference.
+//!
+//! Each is declared beside the operator it begins with, as a companion of it, so that only passes make calls of it; the
+//! reference kernel computes what the replaced calls compute, and rounds once. None has a gradient.
+
+pub mod bn_relu;
+pub mod convolution;
+mod epilogue;
+pub mod fold_bias;
+pub mod fold_weight;
+pub mod fully_connected;
+
+pub use epilogue::{Epilogue, FusedAct};

@@ -1,0 +1,136 @@
+//! Fused calls against the calls they replace, in float64, with kernels that know nothing of each other.
+
+use mxrs_op::{Attrs, OpCall, OpDef, RefInput, RefOutput, RunMode, Sample, TensorDesc, elements};
+use mxrs_testkit::Seeded;
+use mxrs_types::{DType, PartialShape, Shape};
+
+#[derive(Clone)]
+struct Tensor {
+    shape: Shape,
+    values: Vec<f64>,
+}
+
+/// First output of a call in float64, at inference.
+fn call(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Tensor {
+    let ops = mxrs_ops::catalogue();
+    let op: &OpDef = ops.get(op).expect("an operator");
+    let params = op.parse(attrs).expect("parameters");
+    let mut shapes: Vec<PartialShape> = inputs.iter().map(|t| PartialShape::from(&t.shape)).collect();
+    let mut out_shapes = vec![PartialShape::unknown(); op.n_outputs.get(&params)];
+    op.infer_shapes(&params, &mut shapes, &mut out_shapes).expect("shapes");
+    let desc = |shape: &PartialShape| TensorDesc::dense(shape.known().expect("a whole shape"), DType::F64);
+    let (in_descs, out_descs): (Vec<_>, Vec<_>) =
+        (shapes.iter().map(desc).collect(), out_shapes.iter().map(desc).collect());
+    let call =
+        OpCall { op, params: &params, inputs: &in_descs, outputs: &out_descs, is_constant: &[], is_train: false };
+    let n = call.outputs[0].shape.n_elements();
+    let mut memory: Vec<Vec<f64>> = out_descs.iter().map(|d| vec![f64::NAN; d.shape.n_elements()]).collect();
+    let inputs: Vec<RefInput<'_>> = inputs
+        .iter()
+        .zip(&in_descs)
+        .map(|(t, desc)| RefInput { desc, bytes: bytemuck::cast_slice(&t.values) })
+        .collect();
+    let mut outputs: Vec<RefOutput<'_>> = memory
+        .iter_mut()
+        .zip(&out_descs)
+        .map(|(values, desc)| RefOutput { desc, bytes: bytemuck::cast_slice_mut(values) })
+        .collect();
+    op.reference.expect("a kernel")(&params, &inputs, &mut outputs, RunMode::default()).expect("a run");
+    Tensor {
+        shape: out_descs[0].shape.clone(),
+        values: elements::read_f64(bytemuck::cast_slice(&memory[0][..n]), DType::F64),
+    }
+}
+
+fn tensors(sample: &Sample) -> Vec<Tensor> {
+    let mut seed = Seeded::from_text(sample.name);
+    let fill = |input: &mxrs_op::SampleInput| {
+        let buffer = mxrs_testkit::fill_input(input, DType::F64, &mut seed);
+        Tensor { shape: input.shape.clone(), values: elements::read_f64(buffer.bytes(), DType::F64) }
+    };
+    sample.inputs.iter().map(fill).collect()
+}
+
+fn without(attrs: &Attrs, keys: &[&str]) -> Attrs {
+    attrs.iter().filter(|(key, _)| !keys.contains(key)).collect()
+}
+
+fn assert_close(got: &Tensor, expected: &Tensor, context: &str) {
+    assert_eq!(got.shape, expected.shape, "{context}");
+    for (a, b) in got.values.iter().zip(&expected.values) {
+        assert!((a - b).abs() <= 1e-10 * (1.0 + b.abs()), "{context}: {a}, expected {b}");
+    }
+}
+
+#[test]
+fn a_product_with_an_epilogue_is_the_calls_one_after_another() {
+    const EPILOGUE: [&str; 4] = ["with_sum", "act", "a_min", "a_max"];
+    let none = Attrs::new();
+    for (fused, product) in [("_sg_conv", "Convolution"), ("_sg_fully_connected", "FullyConnected")] {
+        let mut seen = Vec::new();
+        for sample in (mxrs_ops::catalogue().get(fused).expect("an operator").samples)() {
+            let context = format!("{fused}/{}", sample.name);
+            let mut inputs = tensors(&sample);
+            let got = call(fused, &sample.attrs, &inputs);
+            let sum = sample.attrs.get("with_sum").and_then(|_| inputs.pop());
+            let mut expected = call(product, &without(&sample.attrs, &EPILOGUE), &inputs);
+            if let Some(sum) = sum {
+                expected = call("elemwise_add", &none, &[expected, sum]);
+            }
+            let act = sample.attrs.get("act").unwrap_or("none");
+            expected = match act {
+                "none" => expected,
+                "clip" => {
+                    let bound = |key| sample.attrs.get(key).expect("a bound");
+                    let bounds = Attrs::from([("a_min", bound("a_min")), ("a_max", bound("a_max"))]);
+                    call("clip", &bounds, &[expected])
+                }
+                "square" | "sqrt" | "abs" | "exp" => call(act, &none, &[expected]),
+                _ => call("Activation", &Attrs::from([("act_type", act)]), &[expected]),
+            };
+            assert_close(&got, &expected, &context);
+            seen.push(act.to_string());
+        }
+        for act in ["none", "relu", "sigmoid", "tanh", "softrelu", "clip", "square", "sqrt", "abs", "exp"] {
+            assert!(seen.iter().any(|s| s == act), "{fused}: no sample with {act}");
+        }
+    }
+}
+
+#[test]
+fn normalisation_and_relu_in_one_are_the_two() {
+    for sample in (mxrs_ops::catalogue().get("_sg_bn_relu").expect("an operator").samples)() {
+        let inputs = tensors(&sample);
+        let expected = call("relu", &Attrs::new(), &[call("BatchNorm", &sample.attrs, &inputs)]);
+        assert_close(&call("_sg_bn_relu", &sample.attrs, &inputs), &expected, sample.name);
+    }
+}
+
+#[test]
+fn folded_weights_and_biases_give_what_normalisation_gives() {
+    for (fix_gamma, no_bias) in [(false, false), (false, true), (true, false), (true, true)] {
+        let word = |b: bool| if b { "True" } else { "False" };
+        let conv = Attrs::from([("kernel", "(3, 3)"), ("num_filter", "4"), ("no_bias", word(no_bias))]);
+        let shapes: [&[usize]; 7] = [&[2, 3, 6, 5], &[4, 3, 3, 3], &[4], &[4], &[4], &[4], &[4]];
+        let positive = mxrs_op::Fill::Uniform(0.1, 2.0);
+        let sample = Sample::new("folded", [("a", "b")], &shapes).fill(3, positive.clone()).fill(6, positive);
+        let t = tensors(&sample);
+        let [data, weight, bias, gamma, beta, mean, var] = [0, 1, 2, 3, 4, 5, 6].map(|i| t[i].clone());
+        let product = |weight: &Tensor, bias: Option<&Tensor>, attrs: &Attrs| {
+            let inputs: Vec<Tensor> = [Some(&data), Some(weight), bias].into_iter().flatten().cloned().collect();
+            call("Convolution", attrs, &inputs)
+        };
+        let bn = Attrs::from([("eps", "0.01"), ("fix_gamma", word(fix_gamma))]);
+        let plain = product(&weight, (!no_bias).then_some(&bias), &conv);
+        let expected = call("BatchNorm", &bn, &[plain, gamma.clone(), beta.clone(), mean.clone(), var.clone()]);
+        let folded_weight = call("_bn_fold_weight", &bn, &[weight.clone(), gamma.clone(), var.clone()]);
+        let mut with_bias = bn.clone();
+        with_bias.set("no_bias", word(no_bias));
+        let inputs = [Some(weight), (!no_bias).then_some(bias), Some(gamma), Some(beta), Some(mean), Some(var)];
+        let inputs: Vec<Tensor> = inputs.into_iter().flatten().collect();
+        let folded_bias = call("_bn_fold_bias", &with_bias, &inputs);
+        let conv = Attrs::from([("kernel", "(3, 3)"), ("num_filter", "4")]);
+        let got = product(&folded_weight, Some(&folded_bias), &conv);
+        assert_close(&got, &expected, &format!("fix_gamma {fix_gamma}, no_bias {no_bias}"));
+    }
+}
