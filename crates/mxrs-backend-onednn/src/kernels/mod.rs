@@ -36,6 +36,8 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     match call.op.name {
         "Convolution" => convolution::check(call).map(|()| convolution::prepare as Prepare),
         "FullyConnected" => inner_product::check(call).map(|()| inner_product::prepare as Prepare),
+        "_sg_conv" => convolution::check_fused(call).map(|()| convolution::prepare_fused as Prepare),
+        "_sg_fully_connected" => inner_product::check_fused(call).map(|()| inner_product::prepare_fused as Prepare),
         "_backward_Convolution_data" => {
             convolution::check(call).map(|()| convolution::backward::prepare_data as Prepare)
         }
