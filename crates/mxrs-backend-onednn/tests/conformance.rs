@@ -59,6 +59,7 @@ fn takes_the_operators_of_the_six_networks() {
         "LRN",
         "elemwise_add",
         "SoftmaxOutput",
+        "_sg_bn_relu",
         "_sg_conv",
         "_sg_fully_connected",
     ];

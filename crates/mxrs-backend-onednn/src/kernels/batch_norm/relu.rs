@@ -1,0 +1,176 @@
+//! `_sg_bn_relu`: BatchNorm with the moving statistics and a relu that lets NaN through, in one pass over the elements of
+//! any layout that keeps channels together, in blocks or apart. oneDNN's fused relu makes 0 of NaN.
+
+use super::super::loops::{Shared, in_ranges};
+use crate::accumulate::{self, Written};
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::scratch::{FloatPart, ScratchPlan};
+use half::{bf16, f16};
+use mxrs_op::{Kernel, KernelArgs, OpCall, TensorDesc};
+use mxrs_ops::nn::batch_norm::BatchNormParams;
+use mxrs_types::{DType, Layout, Result};
+use std::sync::Arc;
+
+/// The elements in the order of memory: `n_units` units of `n_steps` steps of `lanes` neighbouring channels each; the units
+/// go round the groups of channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Order {
+    n_units: usize,
+    n_steps: usize,
+    lanes: usize,
+    /// Channels, those that only fill the last group included.
+    channels: usize,
+}
+
+impl Order {
+    fn row_major(sizes: &[usize]) -> Self {
+        Self { n_units: sizes[0] * sizes[1], n_steps: sizes[2..].iter().product(), lanes: 1, channels: sizes[1] }
+    }
+
+    /// Of a tensor in its own layout, channels second; `None` when that is none of ours.
+    fn of(desc: &TensorDesc) -> Option<Self> {
+        let sizes: &[usize] = &desc.shape;
+        let Layout::Blocked { padded, strides, blocks } = &desc.layout else {
+            return desc.layout.is_row_major().then(|| Self::row_major(sizes));
+        };
+        let n_cells: usize = sizes[2..].iter().product();
+        let channels = padded[1];
+        let (order, block) = match blocks.as_slice() {
+            [] if strides[1] == 1 => {
+                (Self { n_units: sizes[0] * n_cells, n_steps: 1, lanes: channels, channels }, channels)
+            }
+            &[(1, block)] => {
+                let lanes = block as usize;
+                (Self { n_units: sizes[0] * channels / lanes, n_steps: n_cells, lanes, channels }, lanes)
+            }
+            _ => return None,
+        };
+        // Nothing but the channels may be padded, and the cells of an image must follow one another.
+        let mut stride = block;
+        for axis in (2..sizes.len()).rev() {
+            if sizes[axis] != 1 && strides[axis] != stride {
+                return None;
+            }
+            stride *= sizes[axis];
+        }
+        let is_dense = sizes[0] == 1 || strides[0] == n_cells * channels;
+        let is_grouped = blocks.is_empty() || channels == block || strides[1] == stride;
+        (is_dense && is_grouped && padded[0] == sizes[0] && padded[2..] == sizes[2..]).then_some(order)
+    }
+}
+
+/// What happens to an element: `max((x - mean) · scale + shift, 0)`.
+fn element(x: f32, mean: f32, scale: f32, shift: f32) -> f32 {
+    let y = (x - mean) * scale + shift;
+    if y < 0.0 { 0.0 } else { y }
+}
+
+struct BnRelu {
+    order: Order,
+    dtype: DType,
+    /// Channels that there are.
+    channels: usize,
+    eps: f64,
+    fix_gamma: bool,
+    /// Where mean, scale and shift of every channel lie; zeros where there is none.
+    parts: [FloatPart; 3],
+}
+
+impl BnRelu {
+    /// Fills the parts from gamma, beta and the moving statistics.
+    fn coefficients<'a>(&self, args: &KernelArgs<'a>) -> [&'a [f32]; 3] {
+        // SAFETY: the scratch memory is as large as planned, and these are the only slices of the parts.
+        let [mean, scale, shift] = self.parts.map(|part| unsafe { part.of(args) });
+        // SAFETY: an input of `channels` f32 of the running call; its only output is data of another size or place.
+        let input = |i: usize, c: usize| unsafe { args.inputs[i].as_ptr().cast::<f32>().wrapping_add(c).read() };
+        for c in 0..mean.len() {
+            let exists = c < self.channels;
+            let gamma = || if self.fix_gamma { 1.0 } else { f64::from(input(1, c)) };
+            mean[c] = if exists { input(3, c) } else { 0.0 };
+            scale[c] = if exists { (gamma() / (f64::from(input(4, c)) + self.eps).sqrt()) as f32 } else { 0.0 };
+            shift[c] = if exists { input(2, c) } else { 0.0 };
+        }
+        [mean, scale, shift]
+    }
+
+    fn run<T: Copy + Send + Sync>(
+        &self,
+        args: &KernelArgs<'_>,
+        widen: impl Fn(T) -> f32 + Sync,
+        narrow: impl Fn(f32) -> T + Sync,
+    ) {
+        let [mean, scale, shift] = self.coefficients(args);
+        let Order { n_units, n_steps, lanes, channels } = self.order;
+        let (from, to) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
+        let apply = |first: usize, n: usize, mean: &[f32], scale: &[f32], shift: &[f32], one: bool| {
+            for i in 0..n {
+                let c = if one { 0 } else { i };
+                // SAFETY: below the element count of both tensors; ranges are disjoint, and the output is the memory of
+                // the input (each element is read before it is written) or overlaps it not.
+                unsafe {
+                    let x = widen(from.at(first + i).read());
+                    to.at(first + i).write(narrow(element(x, mean[c], scale[c], shift[c])));
+                }
+            }
+        };
+        in_ranges(args.team, n_units, n_steps * lanes, &|units| {
+            for unit in units {
+                let (first, c) = (unit * n_steps * lanes, unit * lanes % channels);
+                let [m, a, b] = [mean, scale, shift].map(|part| &part[c..c + lanes]);
+                if lanes == 1 {
+                    apply(first, n_steps, m, a, b, true);
+                    continue;
+                }
+                (0..n_steps).for_each(|step| apply(first + step * lanes, lanes, m, a, b, false));
+            }
+        });
+    }
+}
+
+impl Kernel for BnRelu {
+    fn name(&self) -> &str {
+        "bn_relu"
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let Order { n_units, n_steps, lanes, .. } = self.order;
+        let n_bytes = n_units * n_steps * lanes * self.dtype.size_of();
+        accumulate::run(args, &[Written { output: 0, dtype: self.dtype, n_bytes }], |args| {
+            match self.dtype {
+                DType::F32 => self.run::<f32>(args, |x| x, |x| x),
+                DType::F16 => self.run::<f16>(args, f16::to_f32, f16::from_f32),
+                _ => self.run::<bf16>(args, bf16::to_f32, bf16::from_f32),
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Builds the kernel.
+pub fn prepare(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let p = call.params.get::<BatchNormParams>();
+    let data = &call.inputs[0];
+    let (layout, order) = match Order::of(data) {
+        Some(order) => (data.layout.clone(), order),
+        None => (Layout::RowMajor, Order::row_major(&data.shape)),
+    };
+    let mut scratch = ScratchPlan::default();
+    let parts = [(); 3].map(|()| FloatPart::new(&mut scratch, order.channels));
+    let mut input_layouts = vec![Layout::RowMajor; call.inputs.len()];
+    input_layouts[0] = layout.clone();
+    Ok(Prepared {
+        input_layouts,
+        output_layouts: vec![layout],
+        scratch_bytes: scratch.n_bytes(),
+        can_run_inplace: true,
+        kernel: Arc::new(BnRelu {
+            order,
+            dtype: data.dtype,
+            channels: data.shape[1],
+            eps: p.eps,
+            fix_gamma: p.fix_gamma,
+            parts,
+        }),
+    })
+}
