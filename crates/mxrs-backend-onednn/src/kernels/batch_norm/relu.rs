@@ -58,6 +58,11 @@ impl Order {
         let is_grouped = blocks.is_empty() || channels == block || strides[1] == stride;
         (is_dense && is_grouped && padded[0] == sizes[0] && padded[2..] == sizes[2..]).then_some(order)
     }
+
+    /// The channel of a unit's first lane.
+    fn first_channel(&self, unit: usize) -> usize {
+        unit * self.lanes % self.channels
+    }
 }
 
 /// What happens to an element: `max((x - mean) · scale + shift, 0)`.
@@ -101,7 +106,7 @@ impl BnRelu {
         narrow: impl Fn(f32) -> T + Sync,
     ) {
         let [mean, scale, shift] = self.coefficients(args);
-        let Order { n_units, n_steps, lanes, channels } = self.order;
+        let Order { n_units, n_steps, lanes, .. } = self.order;
         let (from, to) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
         let apply = |first: usize, n: usize, mean: &[f32], scale: &[f32], shift: &[f32], one: bool| {
             for i in 0..n {
@@ -116,7 +121,7 @@ impl BnRelu {
         };
         in_ranges(args.team, n_units, n_steps * lanes, &|units| {
             for unit in units {
-                let (first, c) = (unit * n_steps * lanes, unit * lanes % channels);
+                let (first, c) = (unit * n_steps * lanes, self.order.first_channel(unit));
                 let [m, a, b] = [mean, scale, shift].map(|part| &part[c..c + lanes]);
                 if lanes == 1 {
                     apply(first, n_steps, m, a, b, true);
@@ -173,4 +178,50 @@ pub fn prepare(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
             parts,
         }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tensor of 2 images of 20 channels and 3 x 4 cells.
+    fn desc(padded: [usize; 4], strides: [usize; 4], blocks: &[(u8, u16)]) -> TensorDesc {
+        let (padded, strides) = (padded.into_iter().collect(), strides.into_iter().collect());
+        let layout = Layout::Blocked { padded, strides, blocks: blocks.iter().copied().collect() };
+        TensorDesc::dense([2, 20, 3, 4], DType::F32).with_layout(layout)
+    }
+
+    #[test]
+    fn the_order_finds_the_channel_of_every_element() {
+        let whole = [2, 20, 3, 4];
+        let cases = [
+            (TensorDesc::dense([2, 20, 3, 4], DType::F32), [240, 12, 4, 1], 1),
+            (desc(whole, [240, 1, 80, 20], &[]), [240, 1, 80, 20], 1),
+            (desc([2, 32, 3, 4], [384, 192, 64, 16], &[(1, 16)]), [384, 192, 64, 16], 16),
+            (desc([2, 24, 3, 4], [288, 96, 32, 8], &[(1, 8)]), [288, 96, 32, 8], 8),
+        ];
+        for (desc, strides, block) in cases {
+            let order = Order::of(&desc).expect("a layout like those of convolutions");
+            assert_eq!(order.n_units * order.n_steps * order.lanes * 4, desc.size_bytes(), "{desc}");
+            for (n, c, y, x) in (0..480).map(|i| (i / 240, i / 12 % 20, i / 4 % 3, i % 4)) {
+                let at = n * strides[0] + c / block * strides[1] + y * strides[2] + x * strides[3] + c % block;
+                let unit = at / (order.n_steps * order.lanes);
+                assert_eq!(order.first_channel(unit) + at % order.lanes, c, "{desc}: element {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_and_other_orders_are_refused() {
+        let whole = [2, 20, 3, 4];
+        for (desc, what) in [
+            (desc(whole, [480, 1, 80, 20], &[]), "a gap between images"),
+            (desc(whole, [240, 1, 20, 60], &[]), "columns before rows"),
+            (desc(whole, [20, 1, 160, 40], &[]), "images inside cells"),
+            (desc([2, 32, 3, 4], [16, 768, 128, 32], &[(1, 16)]), "images inside groups"),
+            (desc([16, 32, 3, 4], [384, 192, 64, 16], &[(1, 16)]), "padded images"),
+        ] {
+            assert_eq!(Order::of(&desc), None, "{what}");
+        }
+    }
 }
