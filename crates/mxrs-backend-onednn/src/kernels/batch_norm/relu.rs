@@ -1,7 +1,7 @@
 //! `_sg_bn_relu`: BatchNorm with the moving statistics and a relu that lets NaN through, in one pass over the elements of
 //! any layout that keeps channels together, in blocks or apart. oneDNN's fused relu makes 0 of NaN.
 
-use super::super::loops::{Shared, in_ranges};
+use super::super::loops::{Shared, in_ranges, map, wide};
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -108,27 +108,27 @@ impl BnRelu {
         let [mean, scale, shift] = self.coefficients(args);
         let Order { n_units, n_steps, lanes, .. } = self.order;
         let (from, to) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
-        let apply = |first: usize, n: usize, mean: &[f32], scale: &[f32], shift: &[f32], one: bool| {
-            for i in 0..n {
-                let c = if one { 0 } else { i };
-                // SAFETY: below the element count of both tensors; ranges are disjoint, and the output is the memory of
-                // the input (each element is read before it is written) or overlaps it not.
-                unsafe {
-                    let x = widen(from.at(first + i).read());
-                    to.at(first + i).write(narrow(element(x, mean[c], scale[c], shift[c])));
-                }
-            }
-        };
         in_ranges(args.team, n_units, n_steps * lanes, &|units| {
-            for unit in units {
-                let (first, c) = (unit * n_steps * lanes, self.order.first_channel(unit));
-                let [m, a, b] = [mean, scale, shift].map(|part| &part[c..c + lanes]);
-                if lanes == 1 {
-                    apply(first, n_steps, m, a, b, true);
-                    continue;
+            wide(|| {
+                for unit in units {
+                    let (first, c) = (unit * n_steps * lanes, self.order.first_channel(unit));
+                    let [m, a, b] = [mean, scale, shift].map(|part| &part[c..c + lanes]);
+                    if let ([m], [a], [b]) = (m, a, b) {
+                        // SAFETY: below the element count of both tensors; units are disjoint, and the output is the
+                        // memory of the input or does not overlap it.
+                        unsafe {
+                            map(from.at(first), to.at(first), n_steps, |_, x| narrow(element(widen(x), *m, *a, *b)));
+                        }
+                        continue;
+                    }
+                    for at in (first..).step_by(lanes).take(n_steps) {
+                        // SAFETY: as above. The three slices have `lanes` items.
+                        unsafe {
+                            map(from.at(at), to.at(at), lanes, |i, x| narrow(element(widen(x), m[i], a[i], b[i])));
+                        }
+                    }
                 }
-                (0..n_steps).for_each(|step| apply(first + step * lanes, lanes, m, a, b, false));
-            }
+            });
         });
     }
 }
