@@ -63,8 +63,8 @@ pub use ids::{Entry, EntryId, NodeId};
 pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 pub use node::Node;
 pub use passes::{
-    Bulk, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring, Segment, SegmentLimits, Unreachable,
-    chain_checkpoints, constant_nodes, eliminate_common, gradient, infer_dtypes, infer_shapes, mirror, place,
-    recompute, recompute_if_smaller, segments, sqrt_segments, within_budget,
+    Bulk, Declined, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring, Partitioned, Partitioning, Region,
+    Segment, SegmentLimits, Unreachable, chain_checkpoints, constant_nodes, eliminate_common, gradient, infer_dtypes,
+    infer_shapes, mirror, partition, place, recompute, recompute_if_smaller, segments, sqrt_segments, within_budget,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

@@ -6,6 +6,7 @@
 //! | `gradient` | joins a graph with the calls that compute its gradients |
 //! | `eliminate` | merges common subexpressions |
 //! | `fold` | finds calls that depend on constants only |
+//! | `partition` | replaces chains of calls by the calls that patterns say, at inference |
 //! | `place` | gives nodes devices, and copies where data crosses |
 //! | `remat` | computes forward calls again instead of keeping their outputs |
 //! | `segments` | cuts the nodes into bulk tasks |
@@ -21,6 +22,7 @@ mod gradient;
 mod infer_dtype;
 mod infer_shape;
 mod names;
+mod partition;
 mod place;
 mod remat;
 mod rewrite;
@@ -32,6 +34,7 @@ pub use fold::constant_nodes;
 pub use gradient::{GradientGraph, GradientRequest, HeadGrads, Unreachable, gradient};
 pub use infer_dtype::infer_dtypes;
 pub use infer_shape::infer_shapes;
+pub use partition::{Declined, Partitioned, Partitioning, Region, partition};
 pub use place::place;
 pub use remat::{Mirroring, chain_checkpoints, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget};
 pub use segments::{Bulk, Segment, SegmentLimits, segments};

@@ -80,6 +80,20 @@ fn many(name: &'static str) -> OpDef {
     op
 }
 
+/// What partitioning looks for and makes: `Scale` is data · weight + bias, `Shift` subtracts a mean, and the others are
+/// what they become with the calls after them.
+pub fn scales() -> Vec<OpDef> {
+    let product = |name, inputs| elementwise(name, inputs, Gradient::Undefined);
+    vec![
+        product("Scale", &["data", "weight", "bias"]),
+        product("ScaleTanh", &["data", "weight", "bias"]),
+        product("ScaleSum", &["data", "weight", "bias", "sum"]),
+        product("ScaleSumTanh", &["data", "weight", "bias", "sum"]),
+        product("Shift", &["data", "mean"]),
+        product("Sub", &["lhs", "rhs"]),
+    ]
+}
+
 /// All of them. `Sign` has the gradient zero, `Opaque` has none, `Blocked` answers zeros, `Fan` has several outputs,
 /// `Moving` rewrites its auxiliary state, `Noise` is random and has a hidden output.
 pub fn set() -> OpSet {
@@ -104,7 +118,7 @@ pub fn set() -> OpSet {
     ones.ignored_inputs = &[0];
     let mut zeros = elementwise("zeros_like", &["data"], Gradient::Zero);
     zeros.ignored_inputs = &[0];
-    OpSet::new([
+    let of_gradients = [
         elementwise("Add", &["lhs", "rhs"], Gradient::By(grad_add)),
         elementwise("Mul", &["lhs", "rhs"], Gradient::By(grad_mul)),
         elementwise("Sin", &["data"], Gradient::By(grad_sin)),
@@ -122,8 +136,12 @@ pub fn set() -> OpSet {
         noise,
         ones,
         zeros,
-    ])
-    .unwrap()
+    ];
+    OpSet::new(of_gradients.into_iter().chain(scales())).unwrap()
+}
+
+fn zip_of(a: &[f64], b: &[f64], f: &dyn Fn(f64, f64) -> f64) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
 }
 
 /// What a call computes from its inputs and, for random ones, a number.
@@ -150,6 +168,15 @@ pub fn compute(op: &str, inputs: &[Vec<f64>], n_outputs: usize, random: f64) -> 
         "add_n" => sum(&|_| 1.0),
         "_backward_Fan" => sum(&|k| (k + 1) as f64),
         "Fan" => return (0..n_outputs).map(|k| map(&|x| (k + 1) as f64 * x)).collect(),
+        "Scale" | "ScaleSum" | "ScaleTanh" | "ScaleSumTanh" => {
+            let products = zip_of(&inputs[0], &inputs[1], &|d, w| d * w);
+            let mut y = zip_of(&products, &inputs[2], &|y, b| y + b);
+            if let Some(sum) = inputs.get(3) {
+                y = zip_of(&y, sum, &|y, s| y + s);
+            }
+            if op.ends_with("Tanh") { y.iter().map(|y| y.tanh()).collect() } else { y }
+        }
+        "Shift" | "Sub" => zip(&|x, mean| x - mean),
         "Noise" => return vec![map(&|x| x * random), map(&|_| random)],
         _ => panic!("no test computes {op}"),
     };

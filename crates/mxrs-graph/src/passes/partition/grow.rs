@@ -1,0 +1,138 @@
+//! Growing a chain from its seed.
+
+use super::Partitioning;
+use crate::{Graph, Node, NodeId};
+use mxrs_op::{Member, Pattern, Stage, TensorDesc};
+
+/// One call of a chain.
+#[derive(Clone, Debug)]
+pub struct ChainCall {
+    pub id: NodeId,
+    /// Name of the stage it stands at.
+    pub stage: &'static str,
+    /// Input by which it reads the call before it.
+    pub entered_by: usize,
+    inputs: Vec<TensorDesc>,
+    outputs: Vec<TensorDesc>,
+    is_constant: Vec<bool>,
+}
+
+impl ChainCall {
+    fn new(graph: &Graph, with: &Partitioning<'_>, id: NodeId, stage: &Stage, entered_by: usize) -> Self {
+        Self {
+            id,
+            stage: stage.name,
+            entered_by,
+            inputs: graph.input_ids(id).map(|e| with.descs[e.index()].clone()).collect(),
+            outputs: graph.output_ids(id).map(|e| with.descs[e.index()].clone()).collect(),
+            is_constant: graph.node(id).inputs.iter().map(|e| with.is_constant[e.node.index()]).collect(),
+        }
+    }
+
+    /// As patterns see it; `None` for a variable.
+    pub fn member<'a>(&'a self, graph: &'a Graph) -> Option<Member<'a>> {
+        let node = graph.node(self.id);
+        let (op, params) = node.call()?;
+        Some(Member {
+            stage: self.stage,
+            op,
+            params,
+            attrs: &node.attrs,
+            inputs: &self.inputs,
+            outputs: &self.outputs,
+            is_constant: &self.is_constant,
+            entered_by: self.entered_by,
+        })
+    }
+}
+
+/// Calls of which each reads the one before it.
+pub struct Chain {
+    pub calls: Vec<ChainCall>,
+}
+
+/// Looks for chains, and remembers which calls have been taken.
+pub struct Grower<'a> {
+    graph: &'a Graph,
+    with: &'a Partitioning<'a>,
+    is_head: Vec<bool>,
+    /// Whether some call waits for the node without reading it.
+    is_waited_for: Vec<bool>,
+    is_taken: Vec<bool>,
+}
+
+impl<'a> Grower<'a> {
+    pub fn new(graph: &'a Graph, with: &'a Partitioning<'a>) -> Self {
+        let mut is_head = vec![false; graph.n_entries()];
+        graph.heads().iter().for_each(|head| is_head[graph.entry_id(*head).index()] = true);
+        let mut is_waited_for = vec![false; graph.n_nodes()];
+        let deps = graph.nodes().iter().flat_map(|node| &node.control_deps);
+        deps.for_each(|dep| is_waited_for[dep.index()] = true);
+        Self { graph, with, is_head, is_waited_for, is_taken: vec![false; graph.n_nodes()] }
+    }
+
+    /// The longest chain of the pattern from this seed, of two calls at least.
+    pub fn grow(&self, pattern: &Pattern, seed: NodeId) -> Option<Chain> {
+        let mut chain = Chain { calls: vec![self.accepted(&pattern.seed, &[], seed, 0)?] };
+        let mut stages = pattern.then.iter();
+        let mut last = seed;
+        while let Some((next, position)) = self.only_reader(last) {
+            let call = stages.find_map(|stage| self.accepted(stage, &chain.calls, next, position));
+            let Some(call) = call else { break };
+            chain.calls.push(call);
+            last = next;
+        }
+        (chain.calls.len() > 1).then_some(chain)
+    }
+
+    /// No other chain may have these.
+    pub fn take(&mut self, members: &[NodeId]) {
+        members.iter().for_each(|id| self.is_taken[id.index()] = true);
+    }
+
+    /// The call, where it can stand at this stage behind the chain.
+    fn accepted(&self, stage: &Stage, chain: &[ChainCall], id: NodeId, position: usize) -> Option<ChainCall> {
+        let node = self.graph.node(id);
+        let can_stand = stage.ops.contains(&node.op_name())
+            && (chain.is_empty() || stage.enters_by.contains(&position))
+            && !self.is_taken[id.index()]
+            && is_plain(node)
+            && chain.first().is_none_or(|first| group(self.graph.node(first.id)) == group(node))
+            && self.graph.output_ids(id).skip(1).all(|e| self.is_unused(e.index()));
+        if !can_stand {
+            return None;
+        }
+        let call = ChainCall::new(self.graph, self.with, id, stage, position);
+        let before: Vec<Member<'_>> = chain.iter().filter_map(|c| c.member(self.graph)).collect();
+        let accepts = (stage.accepts)(&before, &call.member(self.graph)?);
+        accepts.then_some(call)
+    }
+
+    fn is_unused(&self, entry: usize) -> bool {
+        !self.is_head[entry] && self.graph.consumers(crate::EntryId::new(entry)).is_empty()
+    }
+
+    /// Who reads the first output, and by which input, where nobody else looks at the node.
+    fn only_reader(&self, id: NodeId) -> Option<(NodeId, usize)> {
+        let entry = self.graph.output_id(id, 0);
+        match self.graph.consumers(entry) {
+            &[(reader, position)] if !self.is_head[entry.index()] && !self.is_waited_for[id.index()] => {
+                Some((reader, position as usize))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Forward calls that do nothing but make their outputs.
+fn is_plain(node: &Node) -> bool {
+    let has_effect = node
+        .call()
+        .is_none_or(|(op, params)| (op.is_random)(params, false) || !(op.rewrites)(params, false).is_empty());
+    !has_effect && node.subgraphs.is_empty() && node.backward_of.is_none() && node.clone_of.is_none()
+}
+
+/// Device group; a chain stays on one device.
+fn group(node: &Node) -> Option<&str> {
+    node.attrs.get("__ctx_group__")
+}

@@ -1,0 +1,166 @@
+//! Partitioning for inference: chains of calls become the fewer calls that [patterns](Pattern) say.
+//!
+//! Seeds are taken in order of execution. From a seed the chain grows as long as nobody but its next call looks at what
+//! it has made: an output that somebody else reads, that is a head, or that a call waits for without reading, ends it,
+//! and so does a call that another chain has. Where the longest chain is not accepted, shorter ones from the same seed
+//! are proposed. The replacement stands where the last call of its chain stood.
+//!
+//! So a chain is closed inside: data and order leave it at its end only. A path that leaves it therefore never comes
+//! back, and no search for cycles is needed:
+//! - G21 the new graph has no cycle;
+//! - G22 chains are disjoint, and convex: a path from one call of a chain to another stays in it;
+//! - G23 the outputs of the graph keep their number, order, names and, within rounding, their values.
+//!
+//! Nothing of a gradient is touched. Variables keep their order, and auxiliary states stay such.
+
+mod emit;
+mod grow;
+
+use super::names::UniqueNames;
+use super::rewrite::{Rewrite, Rewritten};
+use crate::{Graph, NodeId};
+use emit::Emission;
+use grow::{Chain, Grower};
+use mxrs_op::{OpSet, Pattern, Proposal, TensorDesc};
+use mxrs_types::Result;
+
+/// What partitioning works with.
+pub struct Partitioning<'a> {
+    /// What is looked for; a seed takes the first that fits.
+    pub patterns: &'a [Pattern],
+    /// Operators that replacements call.
+    pub ops: &'a OpSet,
+    /// Shape and type of every entry.
+    pub descs: &'a [TensorDesc],
+    /// Per node, whether its outputs are the same in every run.
+    pub is_constant: &'a [bool],
+    /// Whether a replacement is wanted.
+    pub accept: &'a dyn Fn(&Proposal<'_>) -> bool,
+}
+
+/// A chain that was replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Name of the pattern.
+    pub pattern: &'static str,
+    /// Its calls in the old graph, in order.
+    pub members: Vec<NodeId>,
+    /// What gives its output in the new graph.
+    pub node: NodeId,
+}
+
+/// A chain that nobody wanted replaced, not even in part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declined {
+    /// Name of the pattern.
+    pub pattern: &'static str,
+    /// Its first call in the old graph.
+    pub seed: NodeId,
+}
+
+/// A partitioned graph.
+pub struct Partitioned {
+    /// The new graph.
+    pub graph: Graph,
+    /// Shape and type of every entry of it.
+    pub descs: Vec<TensorDesc>,
+    /// By id in the old graph; `None` for calls that are gone.
+    pub new_ids: Vec<Option<NodeId>>,
+    /// What was replaced.
+    pub regions: Vec<Region>,
+    /// What was not.
+    pub declined: Vec<Declined>,
+}
+
+/// Replaces the chains of a graph.
+///
+/// # Errors
+/// A pattern that names an operator `ops` does not have, or asks for impossible parameters.
+pub fn partition(graph: &Graph, with: &Partitioning<'_>) -> Result<Partitioned> {
+    let mut grower = Grower::new(graph, with);
+    let mut chosen: Vec<Option<Emission>> = (0..graph.n_nodes()).map(|_| None).collect();
+    let mut is_gone = vec![false; graph.n_nodes()];
+    let mut declined = Vec::new();
+    for seed in (0..graph.n_nodes()).map(NodeId::new) {
+        for pattern in with.patterns {
+            let Some(chain) = grower.grow(pattern, seed) else { continue };
+            match longest_accepted(graph, with, pattern, &chain)? {
+                None => declined.push(Declined { pattern: pattern.name, seed }),
+                Some(emission) => {
+                    let (last, inner) = emission.last_and_inner();
+                    inner.iter().for_each(|id| is_gone[id.index()] = true);
+                    grower.take(&emission.members);
+                    chosen[last.index()] = Some(emission);
+                    break;
+                }
+            }
+        }
+    }
+    let mut names = UniqueNames::of(graph);
+    let mut rewrite = Rewrite::of(graph);
+    let mut made = Vec::new();
+    let mut regions = Vec::new();
+    for (id, old) in graph.iter().filter(|(id, _)| !is_gone[id.index()]) {
+        match chosen[id.index()].take() {
+            None => {
+                let node = rewrite.moved(old);
+                rewrite.put(id, node);
+                made.push(graph.output_ids(id).map(|e| with.descs[e.index()].clone()).collect());
+            }
+            Some(emission) => {
+                let node = emission.emit(graph, &mut rewrite, &mut names, &mut made)?;
+                regions.push(Region { pattern: emission.pattern, members: emission.members, node });
+            }
+        }
+    }
+    rewrite.end_forward();
+    let heads = graph.heads().iter().map(|head| rewrite.entry(*head)).collect();
+    finish(rewrite.finish(heads)?, made, regions, declined)
+}
+
+/// The longest part of the chain, from its seed on, that has a replacement somebody wants.
+fn longest_accepted(
+    graph: &Graph,
+    with: &Partitioning<'_>,
+    pattern: &Pattern,
+    chain: &Chain,
+) -> Result<Option<Emission>> {
+    for n_members in (2..=chain.calls.len()).rev() {
+        if let Some(emission) = Emission::propose(graph, with, pattern, &chain.calls[..n_members])? {
+            return Ok(Some(emission));
+        }
+    }
+    Ok(None)
+}
+
+/// Nodes were added in the order of `made`; those that no head needs have gone.
+fn finish(
+    rewritten: Rewritten,
+    made: Vec<Vec<TensorDesc>>,
+    mut regions: Vec<Region>,
+    declined: Vec<Declined>,
+) -> Result<Partitioned> {
+    let Rewritten { graph, new_ids, of_added, .. } = rewritten;
+    let mut of_node: Vec<Vec<TensorDesc>> = vec![Vec::new(); graph.n_nodes()];
+    for (descs, id) in made.into_iter().zip(&of_added) {
+        if let Some(id) = id {
+            of_node[id.index()] = descs;
+        }
+    }
+    let is_left = |region: &mut Region| match of_added[region.node.index()] {
+        Some(node) => {
+            region.node = node;
+            true
+        }
+        None => false,
+    };
+    regions.retain_mut(is_left);
+    Ok(Partitioned { graph, descs: of_node.into_iter().flatten().collect(), new_ids, regions, declined })
+}
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod toy;
