@@ -3,8 +3,8 @@
 use crate::bind::{Missing, Variables, variables};
 use crate::gradients::BoundGradient;
 use crate::joined::forward_graph;
-use crate::lower::{Source, lower};
 use crate::options::BindOptions;
+use crate::partition::lower_inference;
 use crate::report::ExecutorReport;
 use crate::runner::{Limits, Runner};
 use crate::training::Training;
@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::{Error, Result, Shape, WriteReq};
+use mxrs_types::{Error, Result, Shape};
 use std::sync::{Arc, OnceLock};
 
 /// A graph with arrays, kernels and memory: MXNet's executor.
@@ -106,20 +106,7 @@ impl Executor {
         if let Some(runner) = self.inference_runner.get() {
             return Ok(runner);
         }
-        let n_heads = self.outputs.len();
-        let program = lower(
-            Source {
-                graph: &self.graph,
-                n_forward_nodes: self.graph.n_nodes(),
-                shapes: &self.variables.known.shapes,
-                dtypes: &self.variables.known.dtypes,
-                bound: &self.variables.bound,
-                output_reqs: &vec![WriteReq::Write; n_heads],
-                n_forward_heads: n_heads,
-                is_train: false,
-            },
-            &self.options,
-        )?;
+        let program = lower_inference(&self.graph, &self.variables.known, &self.variables.bound, &self.options)?;
         let limit = if self.options.bulk_inference { usize::MAX } else { 1 };
         let limits = Limits { forward: limit, backward: limit };
         let bound = self.variables.arrays.iter().map(|(_, array)| array.clone()).collect();

@@ -53,6 +53,7 @@ mod lower;
 mod machine;
 mod options;
 mod packed;
+mod partition;
 mod program;
 mod recompute;
 mod report;
@@ -69,4 +70,4 @@ pub use imperative::{
     autograd,
 };
 pub use options::{BindOptions, Recompute};
-pub use report::{ExecutorReport, StepReport};
+pub use report::{ExecutorReport, FusedReport, StepReport};

@@ -2,12 +2,12 @@
 //!
 //! Layouts flow forward: a node sees its inputs as their producers left them, its backend says what it wants, and a copy
 //! is inserted (once per value and layout) where the two differ. A copy of a constant is a *prepare* step, run when the
-//! constant changes and not at every forward.
+//! constant changes and not at every forward; so is, at inference, a call that depends on constants only.
 
 use crate::choose::{choose, choose_reorder};
 use crate::options::BindOptions;
 use crate::program::{Action, Origin, Program, Step, Value, ValueId};
-use mxrs_graph::{EntryId, Graph, Node, NodeId};
+use mxrs_graph::{EntryId, Graph, Node, NodeId, constant_nodes};
 use mxrs_op::{OpCall, TensorDesc, View};
 use mxrs_types::{DType, Layout, Result, ResultExt, Shape, WriteReq};
 use rustc_hash::FxHashMap;
@@ -52,6 +52,8 @@ struct Lowering<'a> {
     /// The same value in another layout.
     variants: FxHashMap<(ValueId, Layout), ValueId>,
     is_constant: Vec<bool>,
+    /// Nodes that are computed once.
+    is_folded: Vec<bool>,
     /// Whether a kernel makes the value, so that it can write an output array.
     is_computed: Vec<bool>,
     /// Random call of each random node, which its clones repeat.
@@ -73,6 +75,7 @@ pub fn lower(source: Source<'_>, options: &BindOptions) -> Result<Program> {
         of_entry: FxHashMap::default(),
         variants: FxHashMap::default(),
         is_constant: Vec::new(),
+        is_folded: folded(&source),
         is_computed: Vec::new(),
         random_of: FxHashMap::default(),
         n_heads_of: vec![0; source.graph.n_entries()],
@@ -97,6 +100,27 @@ pub fn lower(source: Source<'_>, options: &BindOptions) -> Result<Program> {
     }
     lowering.heads(source.n_forward_heads..n_heads)?;
     Ok(lowering.program)
+}
+
+/// Per node, whether its outputs are computed when constants change and not in every run: at inference, where they
+/// depend on constants only, and something else changes from run to run.
+fn folded(source: &Source<'_>) -> Vec<bool> {
+    if source.is_train || source.bound.values().all(|bound| bound.is_constant) {
+        return vec![false; source.graph.n_nodes()];
+    }
+    constants(source.graph, source.bound)
+}
+
+/// Per node, whether its outputs are the same in every run for inference: bound constants that no call rewrites, and calls
+/// that depend on nothing else.
+pub fn constants(graph: &Graph, bound: &FxHashMap<NodeId, Bound>) -> Vec<bool> {
+    let mut is_rewritten = vec![false; graph.n_nodes()];
+    for node in graph.nodes() {
+        let Some((op, params)) = node.call() else { continue };
+        (op.rewrites)(params, false).iter().for_each(|i| is_rewritten[node.inputs[*i].node.index()] = true);
+    }
+    let is_constant = |id: NodeId| bound.get(&id).is_some_and(|b| b.is_constant) && !is_rewritten[id.index()];
+    constant_nodes(graph, false, is_constant)
 }
 
 impl Lowering<'_> {
@@ -151,10 +175,12 @@ impl Lowering<'_> {
             let name = &node.name;
             wanted.push(if ignored.contains(&position) { value } else { self.in_layout(value, layout, name)? });
         }
+        let is_folded = self.is_folded[id.index()];
+        let origin = if is_folded { Origin::Packed } else { Origin::Temporary };
         let mut outputs = Vec::with_capacity(output_descs.len());
         let mut is_output_used = Vec::with_capacity(output_descs.len());
         for ((entry, desc), layout) in self.graph.output_ids(id).zip(&output_descs).zip(&planned.output_layouts) {
-            let value = self.add_value(desc.with_layout(layout.clone()), Origin::Temporary, false);
+            let value = self.add_value(desc.with_layout(layout.clone()), origin, is_folded);
             self.is_computed[value] = true;
             self.of_entry.insert(entry, value);
             outputs.push(value);
@@ -168,26 +194,37 @@ impl Lowering<'_> {
             is_output_used.push(!is_clone);
         }
         let random = (op.is_random)(params, is_train).then(|| self.random_call(id, node));
-        let inplace =
-            if planned.can_run_inplace { self.inplace_pairs(op.inplace_pairs(params), &wanted, &outputs) } else { Vec::new() };
-        self.program.steps.push(Step {
-            name: node.name.clone(),
-            op: op.name.into(),
-            action: Action::Run(planned.kernel),
-            backend: choice.backend,
-            inputs: wanted,
-            outputs,
-            is_output_used,
-            n_rewrites: rewrites.len(),
-            is_clone,
-            random,
-            inplace,
-            ignored_inputs: ignored,
-            scratch_bytes: planned.scratch_bytes,
-            multiply_adds,
-            refusals: choice.refusals,
-        });
+        let inplace = if planned.can_run_inplace {
+            self.inplace_pairs(op.inplace_pairs(params), &wanted, &outputs)
+        } else {
+            Vec::new()
+        };
+        self.push(
+            is_folded,
+            Step {
+                name: node.name.clone(),
+                op: op.name.into(),
+                action: Action::Run(planned.kernel),
+                backend: choice.backend,
+                inputs: wanted,
+                outputs,
+                is_output_used,
+                n_rewrites: rewrites.len(),
+                is_clone,
+                random,
+                inplace,
+                ignored_inputs: ignored,
+                scratch_bytes: planned.scratch_bytes,
+                multiply_adds,
+                refusals: choice.refusals,
+            },
+        );
         Ok(())
+    }
+
+    /// Adds a step to those of every run, or to those that make constants.
+    fn push(&mut self, is_folded: bool, step: Step) {
+        if is_folded { self.program.prepare.push(step) } else { self.program.steps.push(step) }
     }
 
     /// A call of its own, or that of the node this one is a clone of.
@@ -228,30 +265,35 @@ impl Lowering<'_> {
     fn view(&mut self, id: NodeId, node: &Node, input: ValueId) -> Result<()> {
         let entry = self.graph.output_id(id, 0);
         let desc = self.desc(entry).with_layout(self.program.values[input].desc.layout.clone());
-        let output = self.add_value(desc, Origin::Temporary, false);
+        let is_folded = self.is_folded[id.index()];
+        let origin = if is_folded { Origin::Packed } else { Origin::Temporary };
+        let output = self.add_value(desc, origin, is_folded);
         self.of_entry.insert(entry, output);
         // Hidden outputs of views (Dropout's mask) exist for training only; give them a place nobody reads.
         for hidden in self.graph.output_ids(id).skip(1) {
             let value = self.add_value(self.desc(hidden), Origin::Temporary, false);
             self.of_entry.insert(hidden, value);
         }
-        self.program.steps.push(Step {
-            name: node.name.clone(),
-            op: node.op_name().into(),
-            action: Action::View,
-            backend: "",
-            inputs: vec![input],
-            outputs: vec![output],
-            is_output_used: vec![true],
-            n_rewrites: 0,
-            is_clone: node.clone_of.is_some(),
-            random: None,
-            inplace: Vec::new(),
-            ignored_inputs: Vec::new(),
-            scratch_bytes: 0,
-            multiply_adds: 0,
-            refusals: Vec::new(),
-        });
+        self.push(
+            is_folded,
+            Step {
+                name: node.name.clone(),
+                op: node.op_name().into(),
+                action: Action::View,
+                backend: "",
+                inputs: vec![input],
+                outputs: vec![output],
+                is_output_used: vec![true],
+                n_rewrites: 0,
+                is_clone: node.clone_of.is_some(),
+                random: None,
+                inplace: Vec::new(),
+                ignored_inputs: Vec::new(),
+                scratch_bytes: 0,
+                multiply_adds: 0,
+                refusals: Vec::new(),
+            },
+        );
         Ok(())
     }
 

@@ -8,7 +8,7 @@
 //!    else touch them meanwhile, and no two runs on one memory overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
-use crate::packed::Packed;
+use crate::packed::{Packed, sources};
 use crate::program::{Action, Origin, Program, Step, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
@@ -35,8 +35,8 @@ struct ReadyStep {
 
 struct PrepareStep {
     step: ReadyStep,
-    /// Bound array it reads.
-    source: usize,
+    /// Bound arrays its output depends on.
+    sources: Vec<usize>,
 }
 
 pub struct Machine {
@@ -161,6 +161,11 @@ impl Addresses<'_> {
         unsafe { RawTensor::new(ptr, len) }
     }
 
+    fn prepare_scratch(&self, len_bytes: usize) -> Tensor {
+        // SAFETY: one block, owned by the machine, of the largest size a prepare step asks for; they run one by one.
+        unsafe { RawTensor::new(self.packed.scratch(), len_bytes) }
+    }
+
     fn ready(&self, step: &Step, position: Option<usize>) -> ReadyStep {
         // The plan lists pairs by their steps.
         let pairs = position.map_or(&[][..], |p| {
@@ -195,7 +200,10 @@ impl Addresses<'_> {
             inputs: step.inputs.iter().enumerate().map(input).collect(),
             outputs: step.outputs.iter().map(|&v| self.tensor(v)).collect(),
             reqs: (0..step.outputs.len()).map(req).collect(),
-            scratch: position.map_or(self.nothing(), |p| self.scratch(p, step.scratch_bytes)),
+            scratch: match position {
+                Some(p) => self.scratch(p, step.scratch_bytes),
+                None => self.prepare_scratch(step.scratch_bytes),
+            },
             random: step.random,
             desc: self.program.values[step.outputs[0]].desc.clone(),
         }
@@ -260,14 +268,8 @@ impl Machine {
         let arena_bytes = arena_bytes(plan);
         let arena_ptr = arena.as_ref().map_or(std::ptr::null_mut(), |block| block.as_ptr());
         let at = Addresses { program, plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed: &packed };
-        let source = |step: &Step| match program.values[step.inputs[0]].origin {
-            Origin::Bound(index) => index,
-            // Constants are packed straight from their arrays; anything else would be a bug in lowering.
-            other => unreachable!("a constant packed from {other:?}"),
-        };
-        let prepare =
-            program.prepare.iter().map(|step| PrepareStep { step: at.ready(step, None), source: source(step) });
-        let prepare = prepare.collect();
+        let prepare = program.prepare.iter().zip(sources(program));
+        let prepare = prepare.map(|(step, sources)| PrepareStep { step: at.ready(step, None), sources }).collect();
         let first = range.start;
         let steps = range.map(|i| at.ready(&program.steps[i], Some(i))).collect();
         Self {
@@ -284,19 +286,19 @@ impl Machine {
         }
     }
 
-    /// Whether constants are packed at all.
+    /// Whether constants are packed or computed at all.
     pub fn has_prepare(&self) -> bool {
         !self.prepare.is_empty()
     }
 
-    /// Packs constants that changed since they were last packed.
+    /// Packs and computes constants whose sources changed since they were last made.
     ///
     /// # Errors
     /// What a kernel reports.
     pub fn prepare(&self) -> Result<()> {
         for (index, prepare) in self.prepare.iter().enumerate() {
             let run = || prepare.step.run(&self.team, RandomCalls { seed: 0, first: 0 });
-            self.packed.update(index, &self.bound[prepare.source], run)?;
+            self.packed.update(index, prepare.sources.iter().map(|i| &self.bound[*i]), run)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::gradients::GradRequests;
 use mxrs_graph::PlanOptions;
-use mxrs_op::{Backend, OpSet};
+use mxrs_op::{Backend, OpSet, Pattern};
 use mxrs_sync::Team;
 use mxrs_types::DType;
 use std::sync::Arc;
@@ -55,7 +55,12 @@ pub struct BindOptions {
     /// gradients of values that were computed twice are summed in another order. Without `_copy` among [`Self::ops`]
     /// nothing is merged.
     pub eliminate_common: bool,
-    /// Operators that gradients are made of.
+    /// Chains of calls that one call replaces at inference (`MXNET_SUBGRAPH_BACKEND`), where a backend has a kernel for it;
+    /// none by default. Outputs keep their names, and their values within rounding.
+    pub patterns: Arc<[Pattern]>,
+    /// How much is logged of it (`MXNET_SUBGRAPH_VERBOSE`): 0 nothing, 1 that chains were left as they are, 2 every chain.
+    pub pattern_verbosity: u8,
+    /// Operators that gradients and [`Self::patterns`] are made of.
     pub ops: OpSet,
     /// Element type of variables that nothing else determines.
     pub default_dtype: DType,
@@ -77,6 +82,8 @@ impl BindOptions {
             grad_sum_cap: 8,
             recompute: Recompute::Off,
             eliminate_common: true,
+            patterns: Arc::new([]),
+            pattern_verbosity: 1,
             ops: OpSet::default(),
             default_dtype: DType::F32,
             dtypes: Vec::new(),

@@ -1,6 +1,7 @@
 //! A lowered graph: values with layouts, and steps in order. No memory yet.
 
 use crate::choose::Refusal;
+use crate::report::FusedReport;
 use mxrs_op::{Kernel, TensorDesc};
 use mxrs_types::WriteReq;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ pub type ValueId = usize;
 pub enum Origin {
     /// The n-th bound array (arguments, then auxiliary states).
     Bound(usize),
-    /// A constant in another layout, made from another value whenever that changes.
+    /// A constant in another layout, or one that is computed from others; made again whenever these change.
     Packed,
     /// The arena.
     Temporary,
@@ -84,7 +85,7 @@ impl Step {
 pub struct Program {
     /// All values.
     pub values: Vec<Value>,
-    /// Steps that pack constants; run when a constant changed.
+    /// Steps that pack and compute constants; run when one changed that they depend on.
     pub prepare: Vec<Step>,
     /// Steps of one run: the forward ones, then those of the gradient.
     pub steps: Vec<Step>,
@@ -96,4 +97,6 @@ pub struct Program {
     pub output_reqs: Vec<WriteReq>,
     /// Random calls of one run.
     pub n_random: u32,
+    /// Calls that stand for several of the graph's.
+    pub fused: Vec<FusedReport>,
 }

@@ -25,6 +25,19 @@ pub struct StepReport {
     pub refusals: Vec<Refusal>,
 }
 
+/// A call that took the place of several (see [`BindOptions::patterns`](crate::BindOptions::patterns)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FusedReport {
+    /// Node, called as the last of those it replaces.
+    pub name: String,
+    /// Operator.
+    pub op: &'static str,
+    /// Pattern.
+    pub pattern: &'static str,
+    /// Names of the calls it replaces, in order.
+    pub replaced: Vec<String>,
+}
+
 /// What a bound graph consists of.
 #[derive(Clone, Debug)]
 pub struct ExecutorReport {
@@ -34,8 +47,10 @@ pub struct ExecutorReport {
     pub plan: PlanReport,
     /// Bytes of the arena that temporaries live in.
     pub arena_bytes: usize,
-    /// Bytes of packed constants.
+    /// Bytes of packed and computed constants.
     pub packed_bytes: usize,
+    /// Calls that stand for several of the graph's, at inference.
+    pub fused: Vec<FusedReport>,
 }
 
 pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {

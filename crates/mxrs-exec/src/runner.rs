@@ -3,7 +3,7 @@
 use crate::machine::{Machine, Planned};
 use crate::options::BindOptions;
 use crate::program::Program;
-use crate::report::{ExecutorReport, StepReport, step_reports};
+use crate::report::{ExecutorReport, FusedReport, StepReport, step_reports};
 use crate::segment::{Segment, segments};
 use mxrs_engine::{Engine, Var};
 use mxrs_graph::memory::PlanReport;
@@ -24,6 +24,7 @@ pub struct Runner {
     pub steps: Vec<StepReport>,
     n_random: u32,
     plan: PlanReport,
+    fused: Vec<FusedReport>,
 }
 
 /// Most kernels in one push, forward and backward.
@@ -60,6 +61,7 @@ impl Runner {
             backward: segments(program, program.n_forward..program.steps.len(), limits.backward),
             steps: step_reports(program),
             n_random: program.n_random,
+            fused: program.fused.clone(),
         })
     }
 
@@ -128,6 +130,7 @@ impl Runner {
             plan: self.plan.clone(),
             arena_bytes: machine.arena_bytes,
             packed_bytes: machine.packed_bytes,
+            fused: self.fused.clone(),
         })
     }
 }

@@ -53,6 +53,7 @@ mod with_scalar;
 
 pub use catalogue::{catalogue, declared_in};
 pub use docs::docs_markdown;
+pub use fused::{Fusions, patterns};
 pub use known::{find, known_names, not_built};
 pub use legacy::legacy_name;
 pub use reduction::ReduceParams;

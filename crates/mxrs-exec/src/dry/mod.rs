@@ -6,14 +6,15 @@ pub use tensors::{PlannedTensor, TensorKind};
 
 use crate::bind::{Given, known};
 use crate::joined::{Joined, forward_graph};
-use crate::lower::{Bound, Source, lower};
+use crate::lower::Bound;
 use crate::machine;
 use crate::options::BindOptions;
+use crate::partition::lower_inference;
 use crate::program::{Origin, Program};
 use crate::report::{StepReport, step_reports};
 use mxrs_graph::memory::PlanReport;
 use mxrs_graph::{Graph, MemoryPlan, PlanOptions};
-use mxrs_types::{Result, Shape, WriteReq};
+use mxrs_types::{Result, Shape};
 use std::sync::Arc;
 
 /// What a graph would need.
@@ -99,19 +100,7 @@ impl DryGraph {
         let program = if is_train {
             Joined::new(&Arc::new(graph.clone()), &known, &bound, options, true)?.lower(options)?
         } else {
-            lower(
-                Source {
-                    graph,
-                    n_forward_nodes: graph.n_nodes(),
-                    shapes: &known.shapes,
-                    dtypes: &known.dtypes,
-                    bound: &bound,
-                    output_reqs: &vec![WriteReq::Write; n_outputs],
-                    n_forward_heads: n_outputs,
-                    is_train: false,
-                },
-                options,
-            )?
+            lower_inference(graph, &known, &bound, options)?
         };
         Ok(Self { program, is_parameter, n_outputs })
     }

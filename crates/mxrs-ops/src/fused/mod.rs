@@ -9,5 +9,7 @@ mod epilogue;
 pub mod fold_bias;
 pub mod fold_weight;
 pub mod fully_connected;
+mod patterns;
 
-pub use epilogue::{Epilogue, FusedAct};
+pub use epilogue::{Epilogue, FusedAct, WithEpilogue};
+pub use patterns::{Fusions, patterns};

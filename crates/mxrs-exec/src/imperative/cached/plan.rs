@@ -9,6 +9,7 @@ use crate::lower::{Bound, Source, lower};
 use crate::machine::{Machine, Planned, allocate_arena};
 use crate::options::BindOptions;
 use crate::packed::Packed;
+use crate::partition::lower_inference;
 use crate::segment::{Segment, segments};
 use mxrs_engine::{Engine, Var};
 use mxrs_graph::Graph;
@@ -91,6 +92,7 @@ impl Plan {
         let mut head_grads = vec![None; outputs.len()];
         let mut gradients = Vec::new();
         let program = match &signature.wants {
+            None if !signature.is_train => lower_inference(graph, &known, &bound, options)?,
             None => lower(
                 Source {
                     graph,
@@ -100,7 +102,7 @@ impl Plan {
                     bound: &bound,
                     output_reqs: &vec![WriteReq::Write; outputs.len()],
                     n_forward_heads: outputs.len(),
-                    is_train: signature.is_train,
+                    is_train: true,
                 },
                 options,
             )?,

@@ -1,0 +1,189 @@
+//! The chains that fused calls replace.
+//!
+//! | seed | then, in this order, any of them |
+//! |---|---|
+//! | `Convolution` | `BatchNorm` of constants; `elemwise_add`; relu, sigmoid, tanh, softrelu, clip from 0 |
+//! | `FullyConnected` | `elemwise_add`; one of those, or square, sqrt, abs, exp |
+//! | `BatchNorm` | relu |
+//!
+//! A function before the sum ends the chain, so does anything else. Batch normalisation becomes part of weight and bias
+//! where these and its own parameters are constants, and it normalises the output channels.
+
+use super::{bn_relu, convolution, fold_bias, fold_weight, fully_connected};
+use crate::elemwise::clip::ClipParams;
+use crate::nn::activation::{ActType, ActivationParams};
+use crate::nn::batch_norm::BatchNormParams;
+use crate::nn::convolution::ConvolutionParams;
+use crate::window::channel_axis;
+use mxrs_op::param::Choice;
+use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};
+
+/// Which chains are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fusions {
+    /// Chains that begin with a convolution.
+    pub conv: bool,
+    /// Batch normalisation in them.
+    pub conv_bn: bool,
+    /// The sum in them.
+    pub conv_sum: bool,
+    /// The function that ends them.
+    pub conv_act: bool,
+    /// Chains that begin with a fully connected layer.
+    pub fc: bool,
+    /// The sum in them.
+    pub fc_sum: bool,
+    /// The function that ends them.
+    pub fc_act: bool,
+    /// Batch normalisation with relu.
+    pub bn_relu: bool,
+}
+
+impl Default for Fusions {
+    /// All.
+    fn default() -> Self {
+        Self {
+            conv: true,
+            conv_bn: true,
+            conv_sum: true,
+            conv_act: true,
+            fc: true,
+            fc_sum: true,
+            fc_act: true,
+            bn_relu: true,
+        }
+    }
+}
+
+/// The patterns that these operators' backends may have kernels for.
+pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
+    let present = |stages: Vec<(bool, Stage)>| stages.into_iter().filter(|(is, _)| *is).map(|(_, s)| s).collect();
+    let sum = || Stage { enters_by: &[0, 1], ..Stage::of("sum", &["elemwise_add"]) };
+    let normalised = Stage { accepts: is_foldable, ..Stage::of("bn", &["BatchNorm"]) };
+    let conv_act = Stage { accepts: |_, call| act(call).is_some(), ..Stage::of("act", CONV_ACTS) };
+    let fc_act = Stage { accepts: |_, call| act(call).is_some(), ..Stage::of("act", FC_ACTS) };
+    let relu = Stage { accepts: |_, call| is_relu(call), ..Stage::of("act", &["relu", "Activation"]) };
+    let all = vec![
+        (
+            fusions.conv,
+            Pattern {
+                name: "Convolution",
+                seed: Stage::of("conv", &["Convolution"]),
+                then: present(vec![
+                    (fusions.conv_bn, normalised),
+                    (fusions.conv_sum, sum()),
+                    (fusions.conv_act, conv_act),
+                ]),
+                replace: |chain| product(chain, convolution::NAME),
+            },
+        ),
+        (
+            fusions.fc,
+            Pattern {
+                name: "FullyConnected",
+                seed: Stage::of("fc", &["FullyConnected"]),
+                then: present(vec![(fusions.fc_sum, sum()), (fusions.fc_act, fc_act)]),
+                replace: |chain| product(chain, fully_connected::NAME),
+            },
+        ),
+        (
+            fusions.bn_relu,
+            Pattern {
+                name: "BatchNorm",
+                seed: Stage::of("bn", &["BatchNorm"]),
+                then: vec![relu],
+                replace: |chain| {
+                    let inputs = (0..chain[0].inputs.len()).map(|position| Operand::Input { member: 0, position });
+                    let attrs = chain[0].attrs.clone();
+                    Some(vec![NewCall { op: bn_relu::NAME, suffix: "", attrs, inputs: inputs.collect() }])
+                },
+            },
+        ),
+    ];
+    all.into_iter().filter(|(is, _)| *is).map(|(_, pattern)| pattern).collect()
+}
+
+const CONV_ACTS: &[&str] = &["relu", "sigmoid", "tanh", "Activation", "clip"];
+const FC_ACTS: &[&str] = &["relu", "sigmoid", "tanh", "Activation", "clip", "square", "sqrt", "abs", "exp"];
+
+/// Whether weight and bias of the convolution can take the normalisation in.
+fn is_foldable(chain: &[Member<'_>], bn: &Member<'_>) -> bool {
+    let Some(conv) = chain.first() else { return false };
+    let ndim = conv.outputs[0].shape.ndim();
+    let axis = i64::from(bn.params.get::<BatchNormParams>().axis);
+    let axis = if axis < 0 { axis + ndim as i64 } else { axis };
+    let channels = channel_axis(ndim, conv.params.get::<ConvolutionParams>().is_channels_last());
+    let are_constant = |call: &Member<'_>| call.is_constant[1..].iter().all(|c| *c);
+    usize::try_from(axis) == Ok(channels) && are_constant(conv) && are_constant(bn)
+}
+
+fn is_relu(call: &Member<'_>) -> bool {
+    call.op.name == "relu" || call.params.get::<ActivationParams>().act_type == ActType::Relu
+}
+
+/// Parameters of an epilogue for this function; `None` where it has none.
+fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
+    let word: &str = match call.op.name {
+        "Activation" => match call.params.get::<ActivationParams>().act_type {
+            ActType::SoftSign => return None,
+            other => other.to_word(),
+        },
+        "clip" => {
+            // As MXNet: only clips that are a bounded relu.
+            let ClipParams { a_min, a_max } = call.params.get();
+            let bounds = [("act", "clip".into()), ("a_min", "0".into()), ("a_max", format!("{a_max}"))];
+            return (*a_min == 0.0).then(|| bounds.to_vec());
+        }
+        name => name,
+    };
+    Some(vec![("act", word.into())])
+}
+
+/// A product with what follows it: `op`, or the product itself where normalisation is all.
+fn product(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
+    let seed = chain.first()?;
+    let input = |member, position| Operand::Input { member, position };
+    let mut attrs = seed.attrs.clone();
+    let (data, mut weight) = (input(0, 0), input(0, 1));
+    let mut bias = (seed.inputs.len() > 2).then(|| input(0, 2));
+    let (mut sum, mut op, mut is_fused) = (None, op, false);
+    let mut calls = Vec::new();
+    for (i, member) in chain.iter().enumerate() {
+        match member.stage {
+            "bn" => {
+                let of_bn = |position| input(i, position);
+                let fold = |no_bias: Option<bool>| {
+                    let keys = ["eps", "fix_gamma"].into_iter();
+                    let mut attrs: Attrs = keys.filter_map(|key| Some((key, member.attrs.get(key)?))).collect();
+                    no_bias.map(|is| attrs.set("no_bias", if is { "True" } else { "False" }));
+                    attrs
+                };
+                let inputs = vec![weight, of_bn(1), of_bn(4)];
+                let (suffix, op) = ("_folded_weight", fold_weight::NAME);
+                calls.push(NewCall { op, suffix, attrs: fold(None), inputs });
+                let inputs = [Some(weight), bias, Some(of_bn(1)), Some(of_bn(2)), Some(of_bn(3)), Some(of_bn(4))];
+                let (suffix, op) = ("_folded_bias", fold_bias::NAME);
+                let inputs = inputs.into_iter().flatten().collect();
+                calls.push(NewCall { op, suffix, attrs: fold(Some(bias.is_none())), inputs });
+                (weight, bias) = (Operand::Made(0), Some(Operand::Made(1)));
+                attrs.set("no_bias", "False");
+            }
+            "sum" => {
+                is_fused = true;
+                attrs.set("with_sum", "True");
+                sum = Some(input(i, 1 - member.entered_by));
+            }
+            "act" => {
+                is_fused = true;
+                act(member)?.into_iter().for_each(|(key, value)| drop(attrs.set(key, value)));
+            }
+            _ => {}
+        }
+    }
+    if !is_fused {
+        op = seed.op.name;
+    }
+    let inputs = [Some(data), Some(weight), bias, sum].into_iter().flatten().collect();
+    calls.push(NewCall { op, suffix: "", attrs, inputs });
+    Some(calls)
+}
