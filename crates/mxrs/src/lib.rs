@@ -43,6 +43,7 @@ pub use mxrs_types as types;
 mod backends;
 mod image_team;
 mod model;
+mod partitioning;
 mod predictor;
 mod runtime;
 pub mod settings;

@@ -2,6 +2,7 @@
 
 use crate::backends::Backends;
 use crate::image_team::ImageTeam;
+use crate::partitioning::{Subgraphs, subgraphs};
 use crate::{Model, settings};
 use mxrs_data::ImageThreads;
 use mxrs_engine::Engine;
@@ -29,6 +30,7 @@ struct Shared {
     image_team: Arc<ImageTeam>,
     ops: OpSet,
     backends: Backends,
+    subgraphs: Subgraphs,
 }
 
 /// Collects what a [`Runtime`] is made of.
@@ -137,9 +139,11 @@ impl RuntimeBuilder {
         if let Some(name) = only {
             backends = backends.keep_only(&name)?;
         }
+        let subgraphs = subgraphs(&settings, &backends)?;
+        log_warnings(&subgraphs.warnings);
         let ops = mxrs_ops::catalogue();
         let image_team = ImageTeam::new();
-        Ok(Runtime { shared: Arc::new(Shared { settings, arrays, team, image_team, ops, backends }) })
+        Ok(Runtime { shared: Arc::new(Shared { settings, arrays, team, image_team, ops, backends, subgraphs }) })
     }
 }
 
@@ -245,6 +249,8 @@ impl Runtime {
             grad_sum_cap: settings.graph.grad_sum_cap,
             recompute: settings::recompute(settings),
             eliminate_common: settings.graph.eliminate_common,
+            patterns: Arc::clone(&self.shared.subgraphs.patterns),
+            pattern_verbosity: self.shared.subgraphs.verbosity,
             ops: self.ops().clone(),
             ..BindOptions::new(self.backends().list())
         }

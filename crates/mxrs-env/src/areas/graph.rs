@@ -11,7 +11,7 @@ settings! {
         eliminate_common: bool = 1, "MXNET_ELIMINATE_COMMON_EXPR" [D88 Owner InEffect];
         /// Backend for which the graph is partitioned; `MKLDNN` and `ONEDNN` are the same, `NONE` switches it off.
         subgraph_backend: Option<String> = unset("the best registered backend that fuses"), "MXNET_SUBGRAPH_BACKEND"
-            [D92 Owner NotYet];
+            [D92 Owner InEffect];
         /// Fewer gradients of one value than this are added by one operator, more by a chain of in-place additions.
         grad_sum_cap: usize = 8, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP" [B27 FirstUse InEffect],
             Kind::int(2, usize::MAX as i128);
@@ -25,7 +25,7 @@ settings! {
         /// Merges equal nodes of partitioned graphs.
         node_elimination: bool = 1, "MXNET_NODE_ELIMINATION" [B32 EveryUse NotYet];
         /// 1 logs which backend is active, 2 also each decision of the partitioning.
-        subgraph_verbose: u8 = 1, "MXNET_SUBGRAPH_VERBOSE" [B33 FirstUse NotYet], Kind::int(0, 2);
+        subgraph_verbose: u8 = 1, "MXNET_SUBGRAPH_VERBOSE" [B33 FirstUse InEffect], Kind::int(0, 2);
         /// Logs each node that the quantisation pass changes or leaves.
         quantization_verbose: bool = 0, "MXNET_QUANTIZATION_VERBOSE" [B37 FirstUse NotYet];
     }

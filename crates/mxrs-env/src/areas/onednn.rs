@@ -26,13 +26,13 @@ settings! {
         /// Joins dequantisation with the operator before it.
         fuse_dequantize: bool = 1, "MXNET_ONEDNN_FUSE_DEQUANTIZE" [B49 Owner NotYet];
         /// Switches off every fusion of convolutions.
-        disable_conv: bool = 0, "MXNET_DISABLE_ONEDNN_CONV_OPT" [B50 Owner NotYet];
+        disable_conv: bool = 0, "MXNET_DISABLE_ONEDNN_CONV_OPT" [B50 Owner InEffect];
         /// Switches off every fusion of FullyConnected.
-        disable_fc: bool = 0, "MXNET_DISABLE_ONEDNN_FC_OPT" [B51 Owner NotYet];
+        disable_fc: bool = 0, "MXNET_DISABLE_ONEDNN_FC_OPT" [B51 Owner InEffect];
         /// Switches off the fusion of FullyConnected with a sum.
-        disable_fc_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FC_SUM" [B52 Owner NotYet];
+        disable_fc_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FC_SUM" [B52 Owner InEffect];
         /// Switches off the fusion of BatchNorm with relu.
-        disable_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT" [B53 Owner NotYet];
+        disable_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT" [B53 Owner InEffect];
         /// Switches off the fusion of batched products.
         disable_batch_dot: bool = 0, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE" [B54 Owner NotYet];
         /// Switches off the fusion of a power with the product by a number.
@@ -40,15 +40,15 @@ settings! {
         /// Switches off the fusion of attention.
         disable_transformer: bool = 0, "MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT" [B56 Owner NotYet];
         /// Leaves BatchNorm out of the fusion of convolutions.
-        disable_fuse_conv_bn: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN" [B57 Owner NotYet];
+        disable_fuse_conv_bn: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN" [B57 Owner InEffect];
         /// Leaves activations out of the fusion of convolutions.
-        disable_fuse_conv_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU" [B58 Owner NotYet];
+        disable_fuse_conv_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU" [B58 Owner InEffect];
         /// Leaves sums out of the fusion of convolutions.
-        disable_fuse_conv_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM" [B59 Owner NotYet];
+        disable_fuse_conv_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM" [B59 Owner InEffect];
         /// Leaves elementwise operators out of the fusion of FullyConnected.
-        disable_fuse_fc_eltwise: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE" [B60 Owner NotYet];
+        disable_fuse_fc_eltwise: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE" [B60 Owner InEffect];
         /// Leaves relu out of the fusion of BatchNorm.
-        disable_fuse_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU" [B61 Owner NotYet];
+        disable_fuse_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU" [B61 Owner InEffect];
         /// Keeps casts that change nothing.
         keep_casts: bool = 0, "MXNET_DISABLE_REMOVE_CASTS_PROPERTY" [B62 Owner NotYet];
     }

@@ -11,7 +11,7 @@ use crate::machine;
 use crate::options::BindOptions;
 use crate::partition::lower_inference;
 use crate::program::{Origin, Program};
-use crate::report::{StepReport, step_reports};
+use crate::report::{FusedReport, StepReport, step_reports};
 use mxrs_graph::memory::PlanReport;
 use mxrs_graph::{Graph, MemoryPlan, PlanOptions};
 use mxrs_types::{Result, Shape};
@@ -49,6 +49,8 @@ pub struct PlannedGraph {
     pub gradient_bytes: usize,
     /// Bytes of packed constants.
     pub packed_bytes: usize,
+    /// Calls that stand for several of the graph's.
+    pub fused: Vec<FusedReport>,
     /// Everything in the arena.
     pub tensors: Vec<PlannedTensor>,
 }
@@ -145,6 +147,7 @@ impl DryGraph {
             gradient_bytes: bytes(&|o| matches!(o, Origin::Output(index) if index >= self.n_outputs)),
             packed_bytes: bytes(&|o| o == Origin::Packed),
             report: plan.report,
+            fused: program.fused.clone(),
             tensors,
         }
     }

@@ -3,7 +3,7 @@
 use mxrs::env::{Registered, Status, registry};
 
 /// The files that observe effects; `rules.rs`, which names everything, is not one of them.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     include_str!("threads.rs"),
     include_str!("engine.rs"),
     include_str!("gpu.rs"),
@@ -11,6 +11,7 @@ const SOURCES: [&str; 9] = [
     include_str!("planner.rs"),
     include_str!("pools.rs"),
     include_str!("onednn.rs"),
+    include_str!("partitioning.rs"),
     include_str!("training.rs"),
     include_str!("workers.rs"),
 ];

@@ -10,6 +10,7 @@ mod gpu;
 mod graphs;
 mod log_lines;
 mod onednn;
+mod partitioning;
 mod planner;
 mod pools;
 mod probe;

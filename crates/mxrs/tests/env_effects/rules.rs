@@ -28,6 +28,8 @@ enum Accepts {
     Remat,
     /// A number of bytes, perhaps with a unit.
     Bytes,
+    /// The name of a backend, or NONE.
+    Backend,
 }
 
 use Accepts::*;
@@ -92,6 +94,17 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXRS_AUTOGRAD_VERSION_CHECK", Bool),
     ("MXNET_ONEDNN_ENABLED", Bool),
     ("MXNET_ONEDNN_CACHE_NUM", From(-1)),
+    ("MXNET_SUBGRAPH_BACKEND", Backend),
+    ("MXNET_SUBGRAPH_VERBOSE", Range(0, 2)),
+    ("MXNET_DISABLE_ONEDNN_CONV_OPT", Bool),
+    ("MXNET_DISABLE_ONEDNN_FC_OPT", Bool),
+    ("MXNET_DISABLE_ONEDNN_FC_SUM", Bool),
+    ("MXNET_DISABLE_ONEDNN_BN_RELU_OPT", Bool),
+    ("MXNET_DISABLE_ONEDNN_FUSE_CONV_BN", Bool),
+    ("MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU", Bool),
+    ("MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM", Bool),
+    ("MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE", Bool),
+    ("MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", Bool),
 ];
 
 impl Accepts {
@@ -101,6 +114,7 @@ impl Accepts {
             Bool => "0, 1, true or false".into(),
             From(min) => format!("an integer >= {min}"),
             Range(min, max) if min + 1 == *max => format!("{min} or {max}"),
+            Range(min, max) if min + 2 == *max => format!("{min}, {} or {max}", min + 1),
             Range(min, max) => format!("an integer from {min} to {max}"),
             AnyInt => "an integer".into(),
             Ints => "integers >= 1, separated by commas".into(),
@@ -108,6 +122,7 @@ impl Accepts {
             Affinity => "[modifier,...]type[,permute[,offset]]".into(),
             Remat => "off, mirror, sqrt, chain, or budget:<bytes>".into(),
             Bytes => "a number of bytes".into(),
+            Backend => "NONE or a registered backend: ".into(),
         }
     }
 
@@ -117,12 +132,13 @@ impl Accepts {
             Bool if Settings::default().value(canonical).as_deref() == Some("0") => "1".into(),
             Bool => "0".into(),
             From(min) => (min + 2).to_string(),
-            Range(min, _) => (min + 1).to_string(),
+            Range(_, max) => max.to_string(),
             AnyInt | Ints => "3".into(),
             Words(words) => words.split(", ").nth(1).unwrap_or_default().into(),
             Affinity => "none".into(),
             Remat => "budget:2GiB".into(),
             Bytes => "512MiB".into(),
+            Backend => "NONE".into(),
         }
     }
 
@@ -132,7 +148,7 @@ impl Accepts {
 
     /// Whether blanks around the value are part of it.
     fn keeps_blanks(&self) -> bool {
-        matches!(self, Words(_))
+        matches!(self, Words(_) | Backend)
     }
 }
 

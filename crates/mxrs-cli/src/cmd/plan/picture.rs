@@ -214,6 +214,7 @@ mod tests {
             output_bytes: 0,
             gradient_bytes: 0,
             packed_bytes: 0,
+            fused: Vec::new(),
             tensors: (0..n).map(tensor).collect(),
         }
     }

@@ -23,6 +23,10 @@ pub struct Report {
     forward_steps: usize,
     bytes: Bytes,
     in_place: usize,
+    /// Calls that stand for several of the graph's.
+    fused_operators: usize,
+    /// Calls of the graph that they replace.
+    replaced_operators: usize,
     recomputed_operators: usize,
     /// Multiply-adds of recomputed operators over those of all others.
     extra_time: f64,
@@ -111,6 +115,8 @@ impl Report {
                 without_sharing: report.unshared_bytes,
             },
             in_place: report.n_inplace,
+            fused_operators: planned.fused.len(),
+            replaced_operators: planned.fused.iter().map(|fused| fused.replaced.len()).sum(),
             recomputed_operators: planned.n_recomputed,
             extra_time: planned.recomputed_work,
             algorithm: algorithm(report.algorithm),
@@ -185,6 +191,7 @@ impl Report {
     fn notes(&self) -> Vec<String> {
         let tried: Vec<String> = self.tried.iter().map(|t| format!("{}: {}", t.algorithm, readable(t.bytes))).collect();
         vec![
+            format!("fused operators: {}, in place of {}", self.fused_operators, self.replaced_operators),
             format!(
                 "recomputed operators: {}, estimated extra time {:.1} %",
                 self.recomputed_operators,

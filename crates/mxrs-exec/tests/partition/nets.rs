@@ -1,0 +1,71 @@
+//! Small networks on images of one shape, called by names.
+
+use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_op::OpSet;
+
+/// Shape of `x`, which layers keep unless told otherwise.
+pub const SHAPE: [usize; 4] = [2, 4, 5, 6];
+
+/// Calls by name; a name nobody made is a variable.
+pub struct Net {
+    ops: OpSet,
+    names: NameManager,
+    made: Vec<(String, Symbol)>,
+}
+
+impl Net {
+    pub fn new() -> Self {
+        Self { ops: mxrs_ops::catalogue(), names: NameManager::new(), made: Vec::new() }
+    }
+
+    fn symbol(&mut self, name: &str) -> Symbol {
+        if let Some((_, symbol)) = self.made.iter().find(|(known, _)| known == name) {
+            return symbol.clone();
+        }
+        let variable = Symbol::variable(name);
+        self.made.push((name.into(), variable.clone()));
+        variable
+    }
+
+    /// Calls an operator; the inputs that are not given become variables of its own.
+    pub fn call(&mut self, op: &str, name: &str, inputs: &[&str], attrs: &[(&str, &str)]) -> String {
+        let inputs: Vec<Symbol> = inputs.iter().map(|input| self.symbol(input)).collect();
+        let mut call = SymbolCall::new(self.ops.get(op).expect("an operator")).name(name).inputs(&inputs);
+        for (key, value) in attrs {
+            call = call.attr(*key, value);
+        }
+        let made = call.build(&mut self.names).expect("a call");
+        self.made.push((name.into(), made));
+        name.into()
+    }
+
+    /// A convolution that keeps the shape.
+    pub fn conv(&mut self, name: &str, data: &str, attrs: &[(&str, &str)]) -> String {
+        let keeps = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)")];
+        let attrs: Vec<(&str, &str)> = keeps.iter().chain(attrs).copied().collect();
+        self.call("Convolution", name, &[data], &attrs)
+    }
+
+    /// A product over the last axis that keeps the shape.
+    pub fn fc(&mut self, name: &str, data: &str) -> String {
+        self.call("FullyConnected", name, &[data], &[("num_hidden", "6"), ("flatten", "False")])
+    }
+
+    pub fn graph(mut self, heads: &[&str]) -> Graph {
+        let heads: Vec<Symbol> = heads.iter().map(|head| self.symbol(head)).collect();
+        Symbol::group(&heads).graph().expect("a graph")
+    }
+
+    /// Two products with normalisation, a sum with `x`, and activations.
+    pub fn residual_unit() -> Graph {
+        let mut net = Self::new();
+        let a = net.conv("a", "x", &[("no_bias", "True")]);
+        let a = net.call("BatchNorm", "bn_a", &[&a], &[("fix_gamma", "False")]);
+        let a = net.call("Activation", "relu_a", &[&a], &[("act_type", "relu")]);
+        let b = net.conv("b", &a, &[]);
+        let b = net.call("BatchNorm", "bn_b", &[&b], &[]);
+        let sum = net.call("elemwise_add", "sum", &[&b, "x"], &[]);
+        let end = net.call("relu", "relu", &[&sum], &[]);
+        net.graph(&[&end])
+    }
+}

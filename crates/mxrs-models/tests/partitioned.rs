@@ -1,0 +1,100 @@
+//! What the built-in networks become at inference: counted from their architecture.
+
+use mxrs_graph::{Graph, NodeId, Partitioned, Partitioning, constant_nodes, infer_shapes, partition};
+use mxrs_models::{BENCHMARK_NETWORKS, ModelOptions, model};
+use mxrs_op::TensorDesc;
+use mxrs_ops::{Fusions, catalogue, patterns};
+use mxrs_types::{DType, Shape};
+
+fn graph_of(network: &str) -> (Graph, Vec<TensorDesc>) {
+    let model = model(network, &ModelOptions::default()).unwrap();
+    let graph = model.symbol.graph().unwrap();
+    let [c, h, w] = model.image;
+    let given = [("data", Shape::from([2, c, h, w]).into())];
+    let shapes = infer_shapes(&graph, given).unwrap().complete(&graph).unwrap();
+    let descs = shapes.into_iter().map(|shape| TensorDesc::dense(shape, DType::F32)).collect();
+    (graph, descs)
+}
+
+fn partitioned(graph: &Graph, descs: &[TensorDesc]) -> Partitioned {
+    let is_parameter = |id: NodeId| graph.node(id).name != "data" && !graph.is_label(id);
+    let is_constant = constant_nodes(graph, false, is_parameter);
+    let patterns = patterns(&Fusions::default());
+    let ops = catalogue();
+    let with = Partitioning { patterns: &patterns, ops: &ops, descs, is_constant: &is_constant, accept: &|_| true };
+    partition(graph, &with).unwrap()
+}
+
+fn count(graph: &Graph, op: &str) -> usize {
+    graph.nodes().iter().filter(|node| node.op_name() == op).count()
+}
+
+/// Units of each stage of a residual network of 50 layers; each has three convolutions, and the first of each stage one
+/// more in its shortcut.
+const UNITS: [usize; 4] = [3, 4, 6, 3];
+
+#[test]
+fn resnet_50_v1_is_convolutions_only() {
+    let (graph, descs) = graph_of("resnetv1-50");
+    let (n_units, n_stages): (usize, usize) = (UNITS.iter().sum(), UNITS.len());
+    let n_convs = 1 + 3 * n_units + n_stages;
+    assert_eq!(count(&graph, "Convolution"), n_convs);
+    // Every convolution is normalised; activations follow the first, two of each unit, and each sum.
+    assert_eq!(count(&graph, "BatchNorm"), n_convs);
+    assert_eq!((count(&graph, "Activation"), count(&graph, "elemwise_add")), (1 + 3 * n_units, n_units));
+    let new = partitioned(&graph, &descs);
+    for gone in ["BatchNorm", "Activation", "elemwise_add"] {
+        assert_eq!(count(&new.graph, gone), 0, "{gone}");
+    }
+    // Of the two convolutions that meet in the sum of a projected unit, one takes sum and activation; the other is folded.
+    assert_eq!(new.regions.len(), n_convs);
+    assert_eq!(count(&new.graph, "_sg_conv"), 1 + 3 * n_units);
+    assert_eq!(count(&new.graph, "Convolution"), n_stages);
+    assert_eq!((count(&new.graph, "_bn_fold_weight"), count(&new.graph, "_bn_fold_bias")), (n_convs, n_convs));
+    let sums = new.graph.nodes().iter().filter(|n| n.attrs.get("with_sum") == Some("True")).count();
+    assert_eq!(sums, n_units);
+    assert_eq!(new.graph.output_names(), graph.output_names());
+}
+
+#[test]
+fn resnet_50_with_pre_activation() {
+    let (graph, descs) = graph_of("resnet-50");
+    let (n_units, n_stages): (usize, usize) = (UNITS.iter().sum(), UNITS.len());
+    let new = partitioned(&graph, &descs);
+    // The stem and the first two convolutions of each unit are normalised and activated at once.
+    let n_normalised = 1 + 2 * n_units;
+    assert_eq!(count(&new.graph, "_bn_fold_weight"), n_normalised);
+    // The third one of each unit takes the sum, which several read: the unit after it, or its own shortcut.
+    let sums = new.graph.nodes().iter().filter(|n| n.attrs.get("with_sum") == Some("True")).count();
+    assert_eq!(sums, n_units);
+    assert_eq!(count(&new.graph, "_sg_conv"), n_normalised + n_units);
+    // What normalises a sum, and the end, is not behind a convolution; the data is normalised alone.
+    assert_eq!(count(&new.graph, "_sg_bn_relu"), n_units + 1);
+    assert_eq!(count(&new.graph, "BatchNorm"), 1);
+    // The shortcuts that project are read by their sums, which have been taken.
+    assert_eq!(count(&new.graph, "Convolution"), n_stages);
+    assert_eq!((count(&new.graph, "Activation"), count(&new.graph, "elemwise_add")), (0, 0));
+}
+
+#[test]
+fn every_network_keeps_its_variables_and_outputs() {
+    for network in BENCHMARK_NETWORKS {
+        let (graph, descs) = graph_of(network);
+        let new = partitioned(&graph, &descs);
+        assert!(!new.regions.is_empty(), "{network}");
+        let names = |graph: &Graph| {
+            let mut names = graph.argument_names();
+            names.sort_unstable();
+            names.iter().map(|n| n.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&graph), names(&new.graph), "{network}");
+        let aux = |graph: &Graph| graph.aux_state_names().iter().map(|n| n.to_string()).collect::<Vec<_>>();
+        assert_eq!(aux(&graph), aux(&new.graph), "{network}");
+        assert_eq!(graph.output_names(), new.graph.output_names(), "{network}");
+        // Partitioning and inference agree on every shape.
+        let [c, h, w] = model(network, &ModelOptions::default()).unwrap().image;
+        let given = [("data", Shape::from([2, c, h, w]).into())];
+        let shapes = infer_shapes(&new.graph, given).unwrap().complete(&new.graph).unwrap();
+        assert!(shapes.iter().eq(new.descs.iter().map(|d| &d.shape)), "{network}");
+    }
+}

@@ -1,0 +1,183 @@
+//! D92, B33, B50 to B53 and B57 to B61, with the older names O16: chains of calls that one call replaces at inference.
+
+use crate::graphs::{Calls, bind};
+use crate::log_lines::log_lines;
+use crate::{Vars, builder, check_older_name, runtime, warnings};
+use mxrs::Runtime;
+use mxrs::graph::{Graph, Symbol};
+
+const BACKEND: &str = "MXNET_SUBGRAPH_BACKEND";
+const VERBOSE: &str = "MXNET_SUBGRAPH_VERBOSE";
+/// Every build has it.
+const REFERENCE: (&str, &str) = (BACKEND, "REFERENCE");
+
+/// `x` through a convolution, a sum with itself, a normalised and activated branch, and a layer with a square.
+fn graph(runtime: &Runtime) -> Graph {
+    let mut calls = Calls::new(runtime);
+    let x = Symbol::variable("x");
+    let conv = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)")];
+    let a = calls.named("conv", "Convolution", &conv, &[&x]);
+    let a = calls.named("bn", "BatchNorm", &[], &[&a]);
+    let a = calls.named("sum", "elemwise_add", &[], &[&a, &x]);
+    let a = calls.named("act", "Activation", &[("act_type", "relu")], &[&a]);
+    let b = calls.named("bn2", "BatchNorm", &[], &[&a]);
+    let b = calls.named("relu2", "relu", &[], &[&b]);
+    let fc = [("num_hidden", "6"), ("flatten", "False")];
+    let c = calls.named("fc", "FullyConnected", &fc, &[&b]);
+    let c = calls.named("square", "square", &[], &[&c]);
+    let d = calls.named("fc2", "FullyConnected", &fc, &[&c]);
+    let d = calls.named("sum2", "elemwise_add", &[], &[&d, &b]);
+    d.graph().expect("a well-formed graph")
+}
+
+/// Names of the calls that run at each forward, in order.
+fn ops_of(runtime: &Runtime) -> Vec<String> {
+    let executor = bind(runtime, &graph(runtime), [2, 4, 5, 6]);
+    let steps = executor.report().expect("bound for inference").steps;
+    steps.into_iter().filter(|step| !step.is_prepare && step.kernel != "view").map(|step| step.op).collect()
+}
+
+fn ops(vars: Vars<'_>) -> Vec<String> {
+    ops_of(&runtime(vars))
+}
+
+const WHOLE: [&str; 10] = [
+    "Convolution",
+    "BatchNorm",
+    "elemwise_add",
+    "Activation",
+    "BatchNorm",
+    "relu",
+    "FullyConnected",
+    "square",
+    "FullyConnected",
+    "elemwise_add",
+];
+const PARTS: [&str; 4] = ["_sg_conv", "_sg_bn_relu", "_sg_fully_connected", "_sg_fully_connected"];
+
+#[test]
+fn d92_names_the_backend_or_none() {
+    assert_eq!(ops(&[REFERENCE]), PARTS);
+    assert_eq!(ops(&[(BACKEND, "NONE")]), WHOLE);
+    // The reference kernels alone are no reason to partition.
+    assert_eq!(ops(&[]), WHOLE);
+    let error = builder(&[(BACKEND, "TENSORRT")]).build().err().expect("nobody knows it").to_string();
+    assert!(
+        error.starts_with("MXNET_SUBGRAPH_BACKEND: invalid value \"TENSORRT\": expected NONE or a registered"),
+        "{error}"
+    );
+    assert!(error.contains("REFERENCE"), "{error}");
+}
+
+#[cfg(any(feature = "onednn", feature = "onednn-dynamic"))]
+#[test]
+fn d92_unset_is_onednn_under_either_name() {
+    let unset = ops_of(&builder(&[]).build().expect("a runtime"));
+    assert!(unset.len() < WHOLE.len(), "at least the normalisation is folded: {unset:?}");
+    for name in ["MKLDNN", "ONEDNN"] {
+        assert_eq!(ops_of(&builder(&[(BACKEND, name)]).build().expect("a runtime")), unset, "{name}");
+    }
+    assert_eq!(ops_of(&builder(&[(BACKEND, "NONE")]).build().expect("a runtime")), WHOLE);
+    let switched_off = [(BACKEND, "MKLDNN"), ("MXNET_ONEDNN_ENABLED", "0")];
+    let expected = "MXNET_SUBGRAPH_BACKEND=MKLDNN has no effect: switched off by MXNET_ONEDNN_ENABLED=0";
+    assert_eq!(warnings(&switched_off), [expected]);
+}
+
+#[test]
+fn b33_says_which_backend_is_active_and_what_it_does() {
+    let lines = |vars: Vars<'_>| -> Vec<String> {
+        let (_, lines) = log_lines(|| ops(vars));
+        lines.into_iter().filter(|line| line.contains("subgraph") || line.contains("replaces")).collect()
+    };
+    let activated = "INFO subgraph backend REFERENCE is activated";
+    assert_eq!(lines(&[REFERENCE]), [activated]);
+    assert_eq!(lines(&[REFERENCE, (VERBOSE, "1")]), [activated]);
+    assert_eq!(lines(&[REFERENCE, (VERBOSE, "0")]), [""; 0]);
+    let all = lines(&[REFERENCE, (VERBOSE, "2")]);
+    assert_eq!(all.len(), 1 + PARTS.len(), "{all:?}");
+    assert_eq!(all[1], "INFO `act` (_sg_conv) replaces conv, bn, sum, act");
+    let (_, none) = log_lines(|| ops(&[(BACKEND, "NONE")]));
+    assert!(none.iter().any(|line| line.contains("not partitioned: MXNET_SUBGRAPH_BACKEND=NONE")), "{none:?}");
+}
+
+/// Operators with the variable set, which must differ from those without it.
+fn with(name: &str) -> Vec<String> {
+    assert_eq!(ops(&[REFERENCE, (name, "0")]), PARTS, "{name}=0");
+    ops(&[REFERENCE, (name, "1")])
+}
+
+#[test]
+fn b50_leaves_convolutions_alone() {
+    assert_eq!(with("MXNET_DISABLE_ONEDNN_CONV_OPT")[..4], WHOLE[..4]);
+}
+
+#[test]
+fn b51_leaves_layers_alone() {
+    assert_eq!(with("MXNET_DISABLE_ONEDNN_FC_OPT")[2..], WHOLE[6..]);
+}
+
+#[test]
+fn b52_leaves_their_sums_alone() {
+    let expected = ["_sg_fully_connected", "FullyConnected", "elemwise_add"];
+    assert_eq!(with("MXNET_DISABLE_ONEDNN_FC_SUM")[2..], expected);
+}
+
+#[test]
+fn b53_and_b61_leave_relu_behind_a_normalisation() {
+    for name in ["MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU"] {
+        assert_eq!(with(name)[1..3], ["BatchNorm", "relu"], "{name}");
+    }
+}
+
+#[test]
+fn b57_leaves_the_normalisation() {
+    assert_eq!(with("MXNET_DISABLE_ONEDNN_FUSE_CONV_BN")[..4], WHOLE[..4]);
+}
+
+#[test]
+fn b58_leaves_the_activation() {
+    assert_eq!(with("MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU")[..2], ["_sg_conv", "Activation"]);
+}
+
+#[test]
+fn b59_leaves_the_sum() {
+    let expected = ["Convolution", "elemwise_add", "Activation"];
+    assert_eq!(with("MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM")[..3], expected);
+}
+
+#[test]
+fn b60_leaves_elementwise_operators_behind_layers() {
+    let expected = ["FullyConnected", "square", "_sg_fully_connected"];
+    assert_eq!(with("MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE")[2..], expected);
+}
+
+#[test]
+fn a_switch_of_what_is_off_warns() {
+    let vars = [(BACKEND, "NONE"), ("MXNET_DISABLE_ONEDNN_CONV_OPT", "1")];
+    let reason = "graphs are not partitioned: MXNET_SUBGRAPH_BACKEND=NONE";
+    assert_eq!(warnings(&vars), [format!("MXNET_DISABLE_ONEDNN_CONV_OPT=1 has no effect: {reason}")]);
+}
+
+#[test]
+fn o16_are_the_switches() {
+    for (older, canonical) in [
+        ("MXNET_DISABLE_MKLDNN_CONV_OPT", "MXNET_DISABLE_ONEDNN_CONV_OPT"),
+        ("MXNET_DISABLE_MKLDNN_FC_OPT", "MXNET_DISABLE_ONEDNN_FC_OPT"),
+        ("MXNET_DISABLE_MKLDNN_FC_SUM", "MXNET_DISABLE_ONEDNN_FC_SUM"),
+        ("MXNET_DISABLE_MKLDNN_FUSE_CONV_BN", "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN"),
+        ("MXNET_DISABLE_MKLDNN_FUSE_CONV_RELU", "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU"),
+        ("MXNET_DISABLE_MKLDNN_FUSE_CONV_SUM", "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM"),
+        ("MXNET_DISABLE_MKLDNN_FUSE_FC_ELTWISE", "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE"),
+    ] {
+        check_older_name(older, canonical, ["1", "0"], |vars| {
+            let vars: Vec<(&str, &str)> = vars.iter().copied().chain([REFERENCE]).collect();
+            ops(&vars)
+        });
+    }
+}
+
+#[test]
+fn o16_of_attention_waits_for_attention() {
+    let lines = warnings(&[("MXNET_DISABLE_MKLDNN_TRANSFORMER_OPT", "1")]);
+    assert!(lines.iter().any(|line| line.ends_with("is not yet in effect")), "{lines:?}");
+}
