@@ -23,6 +23,7 @@
 mod accumulate;
 mod backend;
 mod cache;
+mod epilogue;
 mod kernels;
 mod library;
 mod objects;

@@ -68,6 +68,10 @@ owner!(
     Attributes, sys::dnnl_primitive_attr_t, result::primitive_attr_destroy
 );
 owner!(
+    /// What a primitive does to its result.
+    PostOps, sys::dnnl_post_ops_t, result::post_ops_destroy
+);
+owner!(
     /// A memory object without a buffer of its own.
     MemoryObject, sys::dnnl_memory_t, result::memory_destroy
 );
@@ -213,6 +217,21 @@ impl Attributes {
         // SAFETY: the attributes are alive.
         unsafe { result::primitive_attr_set_scratchpad_mode(attributes.0, sys::dnnl_scratchpad_mode_user)? };
         Ok(attributes)
+    }
+
+    /// These with what follows the primitive; the list is copied.
+    pub fn with(self, post_ops: &PostOps) -> Result<Self> {
+        // SAFETY: both are alive.
+        unsafe { result::primitive_attr_set_post_ops(self.0, post_ops.0)? };
+        Ok(self)
+    }
+}
+
+impl PostOps {
+    /// An empty list.
+    pub fn new() -> Result<Self> {
+        // SAFETY: the out pointer is valid.
+        created(|out| unsafe { result::post_ops_create(out) }).map(Self)
     }
 }
 

@@ -59,6 +59,9 @@ fn takes_the_operators_of_the_six_networks() {
         "LRN",
         "elemwise_add",
         "SoftmaxOutput",
+        "_sg_bn_relu",
+        "_sg_conv",
+        "_sg_fully_connected",
     ];
     for name in names {
         let ops = mxrs_ops::catalogue();

@@ -2,7 +2,7 @@
 //!
 //! Padding of `ograd` is zero and every slope is finite there, so padding stays zero.
 
-use super::loops::{Shared, in_ranges};
+use super::loops::{Shared, in_ranges, wide, zip};
 use super::wrong_arity;
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
@@ -70,11 +70,14 @@ impl<W, N> Loop<'_, W, N> {
         let (ograd, saved, out) = (of(&self.args.inputs[0]), of(&self.args.inputs[1]), of(&self.args.outputs[0]));
         let (widen, narrow) = (self.widen, self.narrow);
         in_ranges(self.args.team, self.n_elements, 1, &|range| {
-            for i in range {
-                // SAFETY: `i` is below the element count of all three tensors; ranges are disjoint, and the output is
-                // the memory of an input (each element is read before it is written) or overlaps none.
-                unsafe { out.at(i).write(narrow(f(widen(ograd.at(i).read()), widen(saved.at(i).read())))) };
-            }
+            wide(|| {
+                let (first, n) = (range.start, range.len());
+                // SAFETY: the range is within all three tensors; ranges are disjoint, and the output is the memory of an
+                // input or overlaps none.
+                unsafe {
+                    zip(ograd.at(first), saved.at(first), out.at(first), n, |g, y| narrow(f(widen(g), widen(y))));
+                }
+            });
         });
     }
 }

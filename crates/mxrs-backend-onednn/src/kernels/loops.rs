@@ -1,4 +1,5 @@
-//! What loops of our own share: ranges for the threads of a team, and pointers into tensors that they write.
+//! What loops of our own share: ranges for the threads of a team, pointers into tensors that they write, and code for the
+//! registers that the processor has.
 
 use mxrs_sync::Team;
 use std::ops::Range;
@@ -29,12 +30,89 @@ pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<us
     team.run(n_chunks, &|chunk| body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n)));
 }
 
+/// `to[i] = f(i, from[i])` for every element. In place the compiler makes a branch of an `f` that may leave an element as it
+/// is, one element at a time: such an `f` should compute what it keeps.
+///
+/// # Safety
+/// Both are `n` elements that nobody else writes; they are the same memory or do not overlap.
+#[inline(always)]
+pub unsafe fn map<T: Copy>(from: *const T, to: *mut T, n: usize, f: impl Fn(usize, T) -> T) {
+    if std::ptr::eq(from, to) {
+        // SAFETY: the caller's promise; the only slice of this memory.
+        let both = unsafe { std::slice::from_raw_parts_mut(to, n) };
+        both.iter_mut().enumerate().for_each(|(i, x)| *x = f(i, *x));
+    } else {
+        // SAFETY: the caller's promise.
+        let (from, to) = unsafe { (std::slice::from_raw_parts(from, n), std::slice::from_raw_parts_mut(to, n)) };
+        to.iter_mut().zip(from).enumerate().for_each(|(i, (y, x))| *y = f(i, *x));
+    }
+}
+
+/// `to[i] = f(a[i], b[i])` for every element. In place as with [`map`].
+///
+/// # Safety
+/// All are `n` elements that nobody else writes; `to` is the same memory as `a`, as `b` or both, or overlaps neither.
+#[inline(always)]
+pub unsafe fn zip<T: Copy>(a: *const T, b: *const T, to: *mut T, n: usize, f: impl Fn(T, T) -> T) {
+    if std::ptr::eq(a, b) {
+        // SAFETY: the caller's promise.
+        unsafe { map(a, to, n, |_, x| f(x, x)) }
+    } else if std::ptr::eq(b, to) {
+        // SAFETY: the caller's promise; `to` does not overlap it.
+        let a = unsafe { std::slice::from_raw_parts(a, n) };
+        // SAFETY: the caller's promise.
+        unsafe { map(b, to, n, |i, y| f(a[i], y)) }
+    } else {
+        // SAFETY: the caller's promise; `to` does not overlap it.
+        let b = unsafe { std::slice::from_raw_parts(b, n) };
+        // SAFETY: the caller's promise.
+        unsafe { map(a, to, n, |i, x| f(x, b[i])) }
+    }
+}
+
+/// Runs `body`, compiled once more for wide registers if the processor has them. The numbers are the same.
+pub fn wide(body: impl FnOnce()) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn with_avx2(body: impl FnOnce()) {
+            body();
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has it.
+            return unsafe { with_avx2(body) };
+        }
+    }
+    body();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use mxrs_sync::TeamConfig;
     use mxrs_sync::atomic::{AtomicUsize, Ordering};
     use std::num::NonZeroUsize;
+
+    #[test]
+    fn elements_are_mapped_beside_and_in_place() {
+        let numbers: Vec<f32> = (0..37).map(|i| i as f32 - 9.0).collect();
+        let (a, b) = (numbers.as_slice(), numbers.iter().map(|x| x * 3.0).collect::<Vec<_>>());
+        let expected: Vec<f32> = a.iter().zip(&b).map(|(x, y)| x - 2.0 * y).collect();
+        let f = |x: f32, y: f32| x - 2.0 * y;
+        let (mut beside, mut on_a, mut on_b, mut both) = (vec![0.0; 37], a.to_vec(), b.clone(), a.to_vec());
+        // SAFETY: vectors of 37 elements, each reached through one pointer.
+        wide(|| unsafe {
+            zip(a.as_ptr(), b.as_ptr(), beside.as_mut_ptr(), 37, f);
+            let to = on_a.as_mut_ptr();
+            zip(to, b.as_ptr(), to, 37, f);
+            let to = on_b.as_mut_ptr();
+            zip(a.as_ptr(), to, to, 37, f);
+            let to = both.as_mut_ptr();
+            zip(to, to, to, 37, f);
+        });
+        assert_eq!([&beside, &on_a, &on_b], [&expected; 3]);
+        assert_eq!(both, a.iter().map(|x| -x).collect::<Vec<_>>());
+    }
 
     #[test]
     fn every_item_is_in_one_range() {

@@ -1,4 +1,5 @@
-//! One file per primitive kind. Each has `check`, which says whether the call fits, and `prepare`, which builds it.
+//! One file per primitive kind. Each has `check`, which says whether the call fits, and `prepare`, which builds it. Shared by
+//! several: `loops`, `one_to_one` and `workspace`.
 
 pub mod activation_grad;
 pub mod batch_norm;
@@ -10,11 +11,13 @@ pub mod eltwise;
 pub mod inner_product;
 pub mod loops;
 pub mod lrn;
+pub mod one_to_one;
 pub mod pooling;
 pub mod relu;
 pub mod reorder;
 pub mod softmax;
 pub mod sum;
+pub mod workspace;
 
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -33,6 +36,8 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     match call.op.name {
         "Convolution" => convolution::check(call).map(|()| convolution::prepare as Prepare),
         "FullyConnected" => inner_product::check(call).map(|()| inner_product::prepare as Prepare),
+        "_sg_conv" => convolution::check_fused(call).map(|()| convolution::prepare_fused as Prepare),
+        "_sg_fully_connected" => inner_product::check_fused(call).map(|()| inner_product::prepare_fused as Prepare),
         "_backward_Convolution_data" => {
             convolution::check(call).map(|()| convolution::backward::prepare_data as Prepare)
         }
@@ -49,6 +54,7 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         "_backward_FullyConnected_bias" => Ok(channel_sum::prepare_last_axis),
         "Pooling" => pooling::check(call).map(|()| pooling::prepare as Prepare),
         "BatchNorm" => batch_norm::check(call).map(|()| batch_norm::forward::prepare as Prepare),
+        "_sg_bn_relu" => batch_norm::check(call).map(|()| batch_norm::relu::prepare as Prepare),
         "_backward_BatchNorm" => batch_norm::backward::check(call).map(|()| batch_norm::backward::prepare as Prepare),
         "LRN" => lrn::check(call).map(|()| lrn::prepare as Prepare),
         "Activation" | "relu" | "sigmoid" | "tanh" => eltwise::check(call),

@@ -2,7 +2,7 @@
 //!
 //! Elementwise and zero-preserving, so padding stays zero and the arrangement does not matter.
 
-use super::loops::{Shared, in_ranges};
+use super::loops::{Shared, in_ranges, map, wide};
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -19,11 +19,12 @@ struct Relu {
 fn run_typed<T: Copy + Send + Sync>(args: &KernelArgs<'_>, n: usize, f: impl Fn(T) -> T + Sync) {
     let (input, output) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
     in_ranges(args.team, n, 1, &|range| {
-        for i in range {
-            // SAFETY: `i` is below the element count of both tensors; ranges are disjoint, and input and output are
-            // either the same memory (each element is read before it is written) or do not overlap.
-            unsafe { output.at(i).write(f(input.at(i).read())) };
-        }
+        wide(|| {
+            let n = range.len();
+            // SAFETY: the range is within both tensors; ranges are disjoint, and input and output are either the same
+            // memory or do not overlap.
+            unsafe { map(input.at(range.start), output.at(range.start), n, |_, x| f(x)) };
+        });
     });
 }
 
@@ -36,7 +37,8 @@ impl Kernel for Relu {
         let written = Written { output: 0, dtype: self.dtype, n_bytes: self.n_elements * self.dtype.size_of() };
         accumulate::run(args, &[written], |args| {
             match self.dtype {
-                DType::F32 => run_typed::<f32>(args, self.n_elements, |x| if x < 0.0 { 0.0 } else { x }),
+                // The sum changes no number; see `map` for what it is there for.
+                DType::F32 => run_typed::<f32>(args, self.n_elements, |x| if x < 0.0 { 0.0 } else { x + 0.0 }),
                 DType::F16 => run_typed::<f16>(args, self.n_elements, |x| if x < f16::ZERO { f16::ZERO } else { x }),
                 _ => run_typed::<bf16>(args, self.n_elements, |x| if x < bf16::ZERO { bf16::ZERO } else { x }),
             }

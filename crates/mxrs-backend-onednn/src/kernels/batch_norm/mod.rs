@@ -2,6 +2,7 @@
 
 pub mod backward;
 pub mod forward;
+pub mod relu;
 
 use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::nn::batch_norm::BatchNormParams;

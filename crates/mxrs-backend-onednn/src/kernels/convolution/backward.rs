@@ -7,13 +7,29 @@
 use super::Problem;
 use crate::cache::Prepared;
 use crate::library::Library;
-use crate::objects::MemDesc;
+use crate::objects::{MemDesc, PrimDesc};
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
-use mxrs_op::OpCall;
+use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::Result;
 use std::sync::Arc;
+
+/// The convolution that either is a gradient of, with data and the gradient of the output as they come if it `follows`
+/// them, and the forward primitive as a hint.
+fn describe(
+    library: &Library,
+    call: &OpCall<'_>,
+    [ograd, weights, data]: [&TensorDesc; 3],
+    follows: bool,
+) -> Result<(Problem, PrimDesc)> {
+    let mut problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
+    if follows {
+        problem.follow(library, data, ograd)?;
+    }
+    let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;
+    Ok((problem, hint))
+}
 
 /// Builds `_backward_Convolution_data(ograd, weight, data)`.
 pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
@@ -22,11 +38,7 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
 
 fn build_data(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Result<Prepared> {
     let [ograd, weights, data] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    let mut problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
-    if follows {
-        problem.follow(library, data, ograd)?;
-    }
-    let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
+    let (problem, hint) = describe(library, call, [ograd, weights, data], follows)?;
     let pd = library.prim_desc(|out| {
         // SAFETY: every descriptor and array outlives the call.
         unsafe {
@@ -71,11 +83,7 @@ pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepa
 
 fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Result<Prepared> {
     let [ograd, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    let mut problem = Problem::new(call.params.get::<ConvolutionParams>(), data, weights, ograd)?;
-    if follows {
-        problem.follow(library, data, ograd)?;
-    }
-    let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
+    let (problem, hint) = describe(library, call, [ograd, weights, data], follows)?;
     let pd = library.prim_desc(|out| {
         // SAFETY: every descriptor and array outlives the call; a null bias means none.
         unsafe {

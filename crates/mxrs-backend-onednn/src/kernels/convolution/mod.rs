@@ -3,14 +3,16 @@
 pub mod backward;
 
 use crate::cache::Prepared;
+use crate::epilogue::Epilogue;
 use crate::library::Library;
 use crate::objects::{Dims, MemDesc, PrimDesc, dims, shape_dims};
-use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use crate::primitive::{Argument, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{OpCall, TensorDesc};
+use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
-use mxrs_types::{Layout, Result};
+use mxrs_types::{Error, Layout, Result};
 use std::sync::Arc;
 
 /// `values`, or `default` on every one of `n` axes when none are given.
@@ -20,13 +22,21 @@ pub fn spatial(values: &ShapeAttr, n: usize, default: i64) -> Dims {
 
 /// Whether the call, forward or backward, fits.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
-    let p = call.params.get::<ConvolutionParams>();
-    if let Some(layout) = p.layout
-        && !layout.to_word().starts_with("NC")
-    {
-        return Err(format!("layout {}", layout.to_word()));
+    check_layout(call.params.get::<ConvolutionParams>())
+}
+
+/// Whether a convolution with what follows it fits.
+pub fn check_fused(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    let p = call.params.get::<SgConvParams>();
+    check_layout(&p.product)?;
+    Epilogue::of(&p.epilogue, call).map(|_| ())
+}
+
+fn check_layout(p: &ConvolutionParams) -> std::result::Result<(), String> {
+    match p.layout {
+        Some(layout) if !layout.to_word().starts_with("NC") => Err(format!("layout {}", layout.to_word())),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// A convolution as oneDNN sees it: sizes, and three tensors in whatever layouts it likes best.
@@ -73,7 +83,13 @@ impl Problem {
         Ok(())
     }
 
-    fn forward(&self, library: &Library, kind: sys::dnnl_prop_kind_t, bias: Option<&MemDesc>) -> Result<PrimDesc> {
+    fn forward(
+        &self,
+        library: &Library,
+        kind: sys::dnnl_prop_kind_t,
+        bias: Option<&MemDesc>,
+        attributes: sys::const_dnnl_primitive_attr_t,
+    ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
             // SAFETY: every descriptor and array outlives the call; a null bias means none.
             unsafe {
@@ -90,22 +106,34 @@ impl Problem {
                     self.dilates.as_ptr(),
                     self.pads.as_ptr(),
                     self.pads.as_ptr(),
-                    library.attributes(),
+                    attributes,
                 )
             }
         })
     }
 }
 
-/// Builds the primitive.
+/// Builds a Convolution.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let p = call.params.get::<ConvolutionParams>();
+    build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default())
+}
+
+/// Builds a `_sg_conv`.
+pub fn prepare_fused(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let p = call.params.get::<SgConvParams>();
+    let epilogue = Epilogue::of(&p.epilogue, call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+    build(library, call, &p.product, &epilogue)
+}
+
+/// Builds the primitive of data, weight, bias if there is one, and the operand of the epilogue if there is one.
+fn build(library: &Arc<Library>, call: &OpCall<'_>, p: &ConvolutionParams, epilogue: &Epilogue) -> Result<Prepared> {
     let (source, weights) = (&call.inputs[0], &call.inputs[1]);
     let problem = Problem::new(p, source, weights, &call.outputs[0])?;
     let bias = MemDesc::dense(&dims([call.outputs[0].shape[1]]), source.dtype)?;
     let has_bias = !p.no_bias;
+    let attributes = epilogue.attributes()?;
     // Training asks the library for nothing more: there is no workspace.
-    let pd = problem.forward(library, sys::dnnl_forward_inference, has_bias.then_some(&bias))?;
+    let pd = problem.forward(library, sys::dnnl_forward_inference, has_bias.then_some(&bias), attributes.0)?;
 
     let src_md = Arc::new(pd.required_md(sys::dnnl_query_src_md, 0)?);
     let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
@@ -123,7 +151,6 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         arguments.push(Argument { arg: sys::DNNL_ARG_BIAS, slot: Slot::Input(2), md: Arc::new(bias) });
         input_layouts.push(Layout::RowMajor);
     }
-    let output_layouts = vec![library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst_md.0)?)?];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: false, kernel })
+    let out_layout = library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst_md.0)?)?;
+    epilogue.finish(library, &pd, arguments, input_layouts, out_layout)
 }

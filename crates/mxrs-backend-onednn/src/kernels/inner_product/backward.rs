@@ -23,7 +23,7 @@ pub fn check(call: &OpCall<'_>, weights: usize) -> std::result::Result<(), Strin
 pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, weights, data] = call.inputs else { return Err(super::super::wrong_arity(call)) };
     let problem = Problem::new(data, weights)?;
-    let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
+    let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;
     let pd = library.prim_desc(|out| {
         // SAFETY: every descriptor outlives the call.
         unsafe {
@@ -59,7 +59,7 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
 pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
     let problem = Problem::new(data, weights)?;
-    let hint = problem.forward(library, sys::dnnl_forward_training, None)?;
+    let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;
     let pd = library.prim_desc(|out| {
         // SAFETY: every descriptor outlives the call; a null bias means none.
         unsafe {

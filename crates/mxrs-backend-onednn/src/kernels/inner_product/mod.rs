@@ -3,13 +3,15 @@
 pub mod backward;
 
 use crate::cache::Prepared;
+use crate::epilogue::Epilogue;
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc, dims};
-use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use crate::primitive::{Argument, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::{OpCall, TensorDesc};
+use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
-use mxrs_types::{Layout, Result};
+use mxrs_types::{Error, Layout, Result};
 use std::sync::Arc;
 
 /// Whether the call fits.
@@ -18,6 +20,12 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
         return Err(format!("data of shape {}", call.inputs[0].shape));
     }
     Ok(())
+}
+
+/// Whether a product with what follows it fits.
+pub fn check_fused(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    check(call)?;
+    Epilogue::of(&call.params.get::<SgFullyConnectedParams>().epilogue, call).map(|_| ())
 }
 
 /// The product as oneDNN sees it: two row-major matrices, and weights in whatever layout it likes best.
@@ -43,7 +51,13 @@ impl Problem {
         })
     }
 
-    fn forward(&self, library: &Library, kind: sys::dnnl_prop_kind_t, bias: Option<&MemDesc>) -> Result<PrimDesc> {
+    fn forward(
+        &self,
+        library: &Library,
+        kind: sys::dnnl_prop_kind_t,
+        bias: Option<&MemDesc>,
+        attributes: sys::const_dnnl_primitive_attr_t,
+    ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
             // SAFETY: every descriptor outlives the call; a null bias means none.
             unsafe {
@@ -55,7 +69,7 @@ impl Problem {
                     self.weights.0,
                     bias.map_or(std::ptr::null(), |bias| bias.0.cast_const()),
                     self.dst.0,
-                    library.attributes(),
+                    attributes,
                 )
             }
         })
@@ -67,15 +81,27 @@ impl Problem {
     }
 }
 
-/// Builds the primitive.
+/// Builds a FullyConnected.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let p = call.params.get::<FullyConnectedParams>();
+    build(library, call, call.params.get::<FullyConnectedParams>(), &Epilogue::default())
+}
+
+/// Builds a `_sg_fully_connected`.
+pub fn prepare_fused(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let p = call.params.get::<SgFullyConnectedParams>();
+    let epilogue = Epilogue::of(&p.epilogue, call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+    build(library, call, &p.product, &epilogue)
+}
+
+/// Builds the primitive of data, weight, bias if there is one, and the operand of the epilogue if there is one.
+fn build(library: &Arc<Library>, call: &OpCall<'_>, p: &FullyConnectedParams, epilogue: &Epilogue) -> Result<Prepared> {
     let source = &call.inputs[0];
     let problem = Problem::new(source, &call.inputs[1])?;
     let bias = MemDesc::dense(&dims([problem.n_out]), source.dtype)?;
     let has_bias = !p.no_bias;
+    let attributes = epilogue.attributes()?;
     // Training asks the library for nothing more: there is no workspace.
-    let pd = problem.forward(library, sys::dnnl_forward_inference, has_bias.then_some(&bias))?;
+    let pd = problem.forward(library, sys::dnnl_forward_inference, has_bias.then_some(&bias), attributes.0)?;
     let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
     let mut input_layouts = vec![Layout::RowMajor, problem.weights_layout(library, &weights_md)?];
     let mut arguments = vec![
@@ -87,12 +113,5 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         arguments.push(Argument { arg: sys::DNNL_ARG_BIAS, slot: Slot::Input(2), md: Arc::new(bias) });
         input_layouts.push(Layout::RowMajor);
     }
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared {
-        input_layouts,
-        output_layouts: vec![Layout::RowMajor],
-        scratch_bytes,
-        can_run_inplace: false,
-        kernel,
-    })
+    epilogue.finish(library, &pd, arguments, input_layouts, Layout::RowMajor)
 }

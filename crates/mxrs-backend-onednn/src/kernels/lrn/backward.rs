@@ -1,13 +1,10 @@
-//! The gradient of LRN. Implementations that want a workspace get it from a second run of the forward primitive into
-//! scratch memory.
+//! The gradient of LRN. Some implementations want a workspace.
 
+use super::super::workspace::Gradient;
 use super::super::wrong_arity;
 use crate::cache::Prepared;
 use crate::library::Library;
-use crate::objects::MemDesc;
-use crate::primitive::{Argument, PrimitiveKernel, Slot};
-use crate::scratch::ScratchPlan;
-use crate::sequence::{Sequence, Step};
+use crate::primitive::{Argument, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
 use mxrs_ops::nn::lrn::LrnParams;
@@ -48,32 +45,11 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
             )
         }
     })?;
-    let mut scratch = ScratchPlan::default();
-    let mut steps = Vec::new();
-    let mut back = vec![
+    let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: md.clone() },
     ];
-    if let Some(workspace) = pd.md(sys::dnnl_query_workspace_md, 0)? {
-        let workspace = Arc::new(workspace);
-        let dst: Arc<MemDesc> = Arc::new(forward.required_md(sys::dnnl_query_dst_md, 0)?);
-        let (out_at, workspace_at) = (scratch.add(dst.size_bytes()), scratch.add(workspace.size_bytes()));
-        let again = vec![
-            Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md },
-            Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Scratch(out_at), md: dst },
-            Argument { arg: sys::DNNL_ARG_WORKSPACE, slot: Slot::Scratch(workspace_at), md: workspace.clone() },
-        ];
-        steps.push(Step::Primitive(PrimitiveKernel::in_scratch(library, &forward, again, &mut scratch)?));
-        let slot = Slot::Scratch(workspace_at);
-        back.push(Argument { arg: sys::DNNL_ARG_WORKSPACE, slot, md: workspace });
-    }
-    steps.push(Step::Primitive(PrimitiveKernel::in_scratch(library, &pd, back, &mut scratch)?));
-    Ok(Prepared {
-        input_layouts: vec![data.layout.clone(); 2],
-        output_layouts: vec![data.layout.clone()],
-        scratch_bytes: scratch.n_bytes(),
-        can_run_inplace: false,
-        kernel: Arc::new(Sequence::new(steps, Vec::new())),
-    })
+    let gradient = Gradient { backward: &pd, forward: &forward, data: md, arguments };
+    gradient.prepare(library, vec![data.layout.clone(); 2], vec![data.layout.clone()])
 }

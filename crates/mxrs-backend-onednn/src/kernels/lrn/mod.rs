@@ -2,14 +2,14 @@
 
 pub mod backward;
 
+use super::one_to_one;
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc};
-use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
 use mxrs_ops::nn::lrn::LrnParams;
-use mxrs_types::{Layout, Result};
+use mxrs_types::Result;
 use std::sync::Arc;
 
 /// Whether the call fits.
@@ -44,23 +44,9 @@ fn forward(library: &Library, p: &LrnParams, kind: sys::dnnl_prop_kind_t, md: &M
     })
 }
 
-/// Builds the primitive. The hidden second output is not made: the gradient does not ask for it.
+/// Builds the primitive.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let src = library.md(&call.inputs[0])?;
     let pd = forward(library, call.params.get::<LrnParams>(), sys::dnnl_forward_inference, &src)?;
-    let dst = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
-    let mut output_layouts = vec![Layout::RowMajor; call.outputs.len()];
-    output_layouts[0] = library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst.0)?)?;
-    let arguments = vec![
-        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: src },
-        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: dst },
-    ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared {
-        input_layouts: vec![call.inputs[0].layout.clone()],
-        output_layouts,
-        scratch_bytes,
-        can_run_inplace: false,
-        kernel,
-    })
+    one_to_one::prepare(library, call, &pd, src)
 }

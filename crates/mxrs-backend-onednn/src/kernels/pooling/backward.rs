@@ -3,17 +3,16 @@
 //! Of a maximum: the forward primitive runs again into scratch memory, for the workspace that says where each maximum
 //! was; the gradient goes to the first of equal ones. Of an average: from the gradient of the output alone.
 
+use super::super::workspace::Gradient;
 use super::super::wrong_arity;
 use super::{Problem, check_window};
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc, shape_dims};
-use crate::primitive::{Argument, PrimitiveKernel, Slot};
-use crate::scratch::ScratchPlan;
-use crate::sequence::{Sequence, Step};
+use crate::primitive::{Argument, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
-use mxrs_ops::nn::pooling::{PoolType, PoolingParams};
+use mxrs_ops::nn::pooling::PoolingParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
@@ -64,30 +63,10 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
 
     let mut input_layouts: Vec<_> = call.inputs.iter().map(|t| t.layout.clone()).collect();
     input_layouts[0] = library.registry.activation_layout(ograd, MemDesc::copy_of(dst.0)?)?;
-    let mut scratch = ScratchPlan::default();
-    let mut steps = Vec::new();
-    let mut back = vec![
-        Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: dst.clone() },
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: dst },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: src.clone() },
     ];
-    if p.pool_type == PoolType::Max {
-        let workspace = Arc::new(forward.required_md(sys::dnnl_query_workspace_md, 0)?);
-        let (out_at, workspace_at) = (scratch.add(dst.size_bytes()), scratch.add(workspace.size_bytes()));
-        let again = vec![
-            Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md: src },
-            Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Scratch(out_at), md: dst },
-            Argument { arg: sys::DNNL_ARG_WORKSPACE, slot: Slot::Scratch(workspace_at), md: workspace.clone() },
-        ];
-        steps.push(Step::Primitive(PrimitiveKernel::in_scratch(library, &forward, again, &mut scratch)?));
-        let slot = Slot::Scratch(workspace_at);
-        back.push(Argument { arg: sys::DNNL_ARG_WORKSPACE, slot, md: workspace });
-    }
-    steps.push(Step::Primitive(PrimitiveKernel::in_scratch(library, &pd, back, &mut scratch)?));
-    Ok(Prepared {
-        input_layouts,
-        output_layouts: vec![data.layout.clone()],
-        scratch_bytes: scratch.n_bytes(),
-        can_run_inplace: false,
-        kernel: Arc::new(Sequence::new(steps, Vec::new())),
-    })
+    let gradient = Gradient { backward: &pd, forward: &forward, data: src, arguments };
+    gradient.prepare(library, input_layouts, vec![data.layout.clone()])
 }

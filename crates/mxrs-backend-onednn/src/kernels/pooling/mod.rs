@@ -3,15 +3,15 @@
 pub mod backward;
 
 use super::convolution::spatial;
+use super::one_to_one;
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::{Dims, MemDesc, PrimDesc, shape_dims};
-use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
 use mxrs_op::param::Choice;
 use mxrs_ops::nn::pooling::{PoolType, PoolingParams};
-use mxrs_types::{Layout, Result, Shape};
+use mxrs_types::{Result, Shape};
 use std::sync::Arc;
 
 struct Window {
@@ -122,20 +122,5 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let dst_any = MemDesc::any(&shape_dims(&out.shape), out.dtype)?;
     // Training too: the gradient makes the workspace anew, which costs less than keeping it.
     let pd = problem.forward(library, sys::dnnl_forward_inference, &src, &dst_any)?;
-    let dst = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
-    let mut output_layouts = vec![library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst.0)?)?];
-    // Nothing writes the hidden second output of maximum pooling, and nobody reads it.
-    output_layouts.resize(call.outputs.len(), Layout::RowMajor);
-    let arguments = vec![
-        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: src },
-        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: dst },
-    ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared {
-        input_layouts: vec![call.inputs[0].layout.clone()],
-        output_layouts,
-        scratch_bytes,
-        can_run_inplace: false,
-        kernel,
-    })
+    one_to_one::prepare(library, call, &pd, src)
 }

@@ -1,0 +1,187 @@
+//! Products with a sum and a function behind them, beyond the operators' own samples: other windows, element types, and
+//! numbers that are not finite.
+
+use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpSet, RawTensor, Sample, Support};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_testkit::AlignedBuffer;
+use mxrs_testkit::conformance::{Prepared, Runner};
+use mxrs_types::{DType, WriteReq};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// Functions that keep NaN and are as exact as the product.
+const FUNCTIONS: [&str; 7] = ["none", "relu", "sigmoid", "tanh", "square", "sqrt", "abs"];
+const FLOATS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+
+fn backend(team: &Arc<Team>) -> Arc<OneDnn> {
+    OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in")
+}
+
+/// A convolution that adds the last shape and ends with relu.
+fn conv(name: &'static str, attrs: &[(&'static str, &'static str)], shapes: &[&[usize]]) -> Sample {
+    let all: Vec<_> = attrs.iter().copied().chain([("with_sum", "True"), ("act", "relu")]).collect();
+    let none: [(&str, &str); 0] = [];
+    Sample { attrs: all.into_iter().collect(), ..Sample::new(name, none, shapes) }
+}
+
+fn windows() -> Vec<Sample> {
+    vec![
+        conv(
+            "one axis, strided",
+            &[("kernel", "(3,)"), ("stride", "(2,)"), ("num_filter", "8")],
+            &[&[2, 5, 11], &[8, 5, 3], &[8], &[2, 8, 5]],
+        ),
+        conv(
+            "dilated",
+            &[("kernel", "(3, 3)"), ("dilate", "(2, 2)"), ("num_filter", "16"), ("no_bias", "True")],
+            &[&[1, 16, 9, 8], &[16, 16, 3, 3], &[1, 16, 5, 4]],
+        ),
+        conv(
+            "a filter per channel",
+            &[("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "24"), ("num_group", "24")],
+            &[&[2, 24, 7, 6], &[24, 1, 3, 3], &[24], &[2, 24, 7, 6]],
+        ),
+        conv(
+            "groups",
+            &[("kernel", "(3, 3)"), ("num_filter", "32"), ("num_group", "2")],
+            &[&[1, 16, 7, 7], &[32, 8, 3, 3], &[32], &[1, 32, 5, 5]],
+        ),
+        conv(
+            "three axes",
+            &[("kernel", "(2, 3, 3)"), ("num_filter", "16"), ("no_bias", "True")],
+            &[&[1, 16, 4, 5, 5], &[16, 16, 2, 3, 3], &[1, 16, 3, 3, 3]],
+        ),
+        conv(
+            "as large as its bias",
+            &[("kernel", "(1, 1)"), ("num_filter", "32")],
+            &[&[1, 16, 1, 1], &[32, 16, 1, 1], &[32], &[1, 32, 1, 1]],
+        ),
+    ]
+}
+
+#[test]
+fn every_window_with_a_sum_and_relu_agrees_with_the_reference() {
+    let ops = mxrs_ops::catalogue();
+    let op = ops.get("_sg_conv").expect("it is in the catalogue");
+    for threads in [1, 2] {
+        let threads = NonZeroUsize::new(threads).expect("a positive number");
+        let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
+        let backend = backend(&team);
+        for (sample, dtype) in windows().iter().flat_map(|s| FLOATS.map(|dtype| (s, dtype))) {
+            let prepared = Prepared::new(op, sample, dtype).expect("the sample is right");
+            for is_parameter in [false, true] {
+                let is_constant: Vec<bool> = (0..prepared.inputs.len())
+                    .map(|i| is_parameter && i > 0 && i + 1 < prepared.inputs.len())
+                    .collect();
+                let call = prepared.call(op, &is_constant);
+                if let Support::No(reason) = backend.supports(&call) {
+                    assert_ne!(dtype, DType::F32, "{}: {reason}", sample.name);
+                    continue;
+                }
+                let planned = backend.plan(&call).expect("it supports the call");
+                assert!(planned.can_run_inplace && planned.input_layouts.last() == planned.output_layouts.first());
+                Runner::new(&*backend, op, &prepared, &is_constant, &team)
+                    .and_then(|runner| runner.check_all(&team))
+                    .unwrap_or_else(|e| panic!("{} {dtype}: {e}", sample.name));
+            }
+        }
+    }
+}
+
+/// Attributes and shapes of data, weight, bias of the product that `name` fuses.
+fn small(name: &str) -> (Attrs, [&'static [usize]; 3]) {
+    match name {
+        "_sg_conv" => {
+            (Attrs::from([("kernel", "(1, 1)"), ("num_filter", "16")]), [&[1, 16, 1, 1], &[16, 16, 1, 1], &[16]])
+        }
+        _ => (Attrs::from([("num_hidden", "16")]), [&[1, 16], &[16, 16], &[16]]),
+    }
+}
+
+fn with_function(ops: &OpSet, name: &str, function: &str, dtype: DType) -> Prepared {
+    let (mut attrs, shapes) = small(name);
+    attrs.set("act", function);
+    let none: [(&str, &str); 0] = [];
+    let sample = Sample { attrs, ..Sample::new("small", none, &shapes) };
+    Prepared::new(ops.get(name).expect("it is in the catalogue"), &sample, dtype).expect("the sample is right")
+}
+
+#[test]
+fn a_function_is_taken_with_every_type_that_the_product_is_taken_with() {
+    let backend = backend(&Team::serial());
+    let ops = mxrs_ops::catalogue();
+    for (name, plain) in [("_sg_conv", "Convolution"), ("_sg_fully_connected", "FullyConnected")] {
+        let (op, plain) = [name, plain].map(|n| ops.get(n).expect("it is in the catalogue")).into();
+        for dtype in FLOATS {
+            for function in FUNCTIONS {
+                let fused = with_function(&ops, name, function, dtype);
+                let is_constant = [false; 3];
+                let params = plain.parse(&small(name).0).expect("the attributes are right");
+                let product = mxrs_op::OpCall { op: plain, params: &params, ..fused.call(op, &is_constant) };
+                assert_eq!(
+                    matches!(backend.supports(&fused.call(op, &is_constant)), Support::Yes { .. }),
+                    matches!(backend.supports(&product), Support::Yes { .. }),
+                    "{name} {function} {dtype}"
+                );
+            }
+        }
+        for function in ["softrelu", "clip", "exp"] {
+            let fused = with_function(&ops, name, function, DType::F32);
+            assert!(matches!(backend.supports(&fused.call(op, &[false; 3])), Support::No(_)), "{name} {function}");
+        }
+    }
+}
+
+/// One channel for each of these numbers, from the bias: data are zero.
+const SPECIAL: [f64; 6] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 2.0];
+
+#[test]
+fn what_is_not_finite_stays_so() {
+    let backend = backend(&Team::serial());
+    let ops = mxrs_ops::catalogue();
+    for (name, function) in ["_sg_conv", "_sg_fully_connected"].iter().flat_map(|n| FUNCTIONS.map(|f| (*n, f))) {
+        let op = ops.get(name).expect("it is in the catalogue");
+        let mut prepared = with_function(&ops, name, function, DType::F32);
+        prepared.data[0] = AlignedBuffer::zeroed(prepared.inputs[0].size_bytes());
+        let mut bias = vec![0.0; 16];
+        bias[..SPECIAL.len()].copy_from_slice(&SPECIAL);
+        prepared.data[2] = AlignedBuffer::from_f64(&bias, DType::F32);
+        let planned = backend.plan(&prepared.call(op, &[false; 3])).expect("it supports the call");
+        // Whatever the layouts of data and weights: they hold zeros, or are multiplied by them.
+        let bytes = |i: usize| prepared.inputs[i].with_layout(planned.input_layouts[i].clone()).size_bytes();
+        let (data, weights) = (AlignedBuffer::zeroed(bytes(0)), AlignedBuffer::zeroed(bytes(1)));
+        let inputs = [&data, &weights, &prepared.data[2]].map(|b| RawTensor::from_slice(b.bytes()));
+        let out = prepared.outputs[0].with_layout(planned.output_layouts[0].clone());
+        let mut output = AlignedBuffer::poisoned(out.size_bytes());
+        let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
+        let args = KernelArgs {
+            inputs: &inputs,
+            outputs: &[RawTensor::from_mut_slice(output.bytes_mut())],
+            reqs: &[WriteReq::Write],
+            scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+            team: &Team::serial(),
+            random: None,
+        };
+        planned.kernel.run(&args).expect("the kernel runs");
+        // One number per channel: every layout is row-major.
+        assert!(out.layout.is_row_major(), "{name} {function}: {out}");
+        let values = output.to_f64(DType::F32);
+        let expected: fn(f64) -> f64 = match function {
+            "relu" => |x| if x < 0.0 { 0.0 } else { x },
+            "sigmoid" => |x| 1.0 / (1.0 + (-x).exp()),
+            "tanh" => f64::tanh,
+            "square" => |x| x * x,
+            "sqrt" => f64::sqrt,
+            "abs" => f64::abs,
+            _ => |x| x,
+        };
+        for (channel, x) in SPECIAL.into_iter().enumerate() {
+            let (y, right) = (values[channel], expected(x));
+            let is_right = (y - right).abs() < 1e-6 || y == right || y.is_nan() && right.is_nan();
+            // relu may say of -∞, an overflow, that it is no number, but must not hide it as any other.
+            let is_overflow = function == "relu" && x == f64::NEG_INFINITY && y.is_nan();
+            assert!(is_right || is_overflow, "{name} {function}({x}) is {y}");
+        }
+    }
+}
