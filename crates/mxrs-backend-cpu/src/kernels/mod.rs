@@ -1,0 +1,1 @@
+//! Kernels with loops of their own, one file per family.
