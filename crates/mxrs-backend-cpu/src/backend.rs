@@ -1,5 +1,6 @@
 //! The backend: which calls it takes, and who prepares them.
 
+use crate::kernels;
 use crate::level::Level;
 use crate::plan::Planned;
 use crate::pointwise;
@@ -44,7 +45,7 @@ impl CpuBackend {
         if call.op.pointwise == Pointwise::Yes || call.inputs.is_empty() {
             return pointwise::plan(call, self.level, self.n_threads);
         }
-        Err(format!("no kernel for {}", call.op.name))
+        kernels::plan(call, self.level)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Splitting loops over the threads of the team.
 
+use crate::walk::{Axis, Cursor, n_steps};
 use mxrs_sync::Team;
 use std::ops::Range;
 
@@ -32,12 +33,52 @@ pub fn in_element_ranges(team: &Team, n: usize, body: &(dyn Fn(Range<usize>) + S
     in_ranges(team, n.div_ceil(LINE), LINE, &|lines| body((lines.start * LINE).min(n)..(lines.end * LINE).min(n)));
 }
 
+/// Runs `body` over rows, or parts of rows, that make up a loop nest: where in the nest a part begins, how many steps of
+/// the innermost axis it has, and the offsets of the tensors at its beginning.
+pub fn in_rows<const N: usize>(
+    team: &Team,
+    axes: &[Axis<N>],
+    body: &(dyn Fn(usize, usize, [usize; N]) + Sync),
+) {
+    let single = Axis { size: 1, strides: [0; N] };
+    let (inner, outer) = axes.split_last().map_or((single, axes), |(inner, outer)| (*inner, outer));
+    in_element_ranges(team, n_steps(axes), &|range| {
+        if range.is_empty() {
+            return;
+        }
+        let mut rows = Cursor::new(outer, range.start / inner.size);
+        let (mut at, mut column) = (range.start, range.start % inner.size);
+        while at < range.end {
+            let len = (inner.size - column).min(range.end - at);
+            let offset = |t: usize| rows.offsets[t] + column * inner.strides[t];
+            body(at, len, std::array::from_fn(offset));
+            at += len;
+            column = 0;
+            rows.advance();
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use mxrs_sync::TeamConfig;
     use mxrs_sync::atomic::{AtomicUsize, Ordering};
     use std::num::NonZeroUsize;
+
+    #[test]
+    fn rows_make_up_the_nest() {
+        let axes = [Axis { size: 70, strides: [1, 1000] }, Axis { size: 30, strides: [100, 1] }];
+        let seen: Vec<AtomicUsize> = (0..2100).map(|_| AtomicUsize::new(0)).collect();
+        in_rows(&Team::serial(), &axes, &|start, len, offsets| {
+            let (row, column) = (start / 30, start % 30);
+            assert_eq!(offsets, [row + column * 100, row * 1000 + column]);
+            (start..start + len).for_each(|i| {
+                seen[i].fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
 
     #[test]
     fn every_item_is_in_one_range() {

@@ -6,7 +6,7 @@
 
 use crate::number::Element;
 use mxrs_op::{KernelArgs, RawTensor};
-use mxrs_types::{Error, Result, WriteReq};
+use mxrs_types::{DType, Error, Result, WriteReq};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -79,15 +79,17 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// What output `index` of the call asks for.
+    /// What output `index` of the call, of this type, asks for.
     ///
     /// # Errors
     /// A sum into an output of bools, which have none.
-    pub fn of(args: &KernelArgs<'_>, index: usize, is_bool: bool) -> Result<Self> {
+    pub fn of(args: &KernelArgs<'_>, index: usize, dtype: DType) -> Result<Self> {
         let overlaps = || args.inputs.iter().any(|input| args.outputs[index].overlaps(input));
         match args.reqs.get(index).copied().unwrap_or_default() {
             WriteReq::Null => Ok(Self::Skip),
-            WriteReq::Add if is_bool => Err(Error::not_built("add to a bool output", "bool arrays have no sum")),
+            WriteReq::Add if dtype == DType::Bool => {
+                Err(Error::not_built("add to a bool output", "bool arrays have no sum"))
+            }
             WriteReq::Add => Ok(Self::Add),
             WriteReq::Write | WriteReq::Inplace if overlaps() => Ok(Self::Copy),
             WriteReq::Write | WriteReq::Inplace => Ok(Self::Direct),
@@ -110,28 +112,18 @@ unsafe impl<T: Send> Send for Sink<'_, T> {}
 unsafe impl<T: Send> Sync for Sink<'_, T> {}
 
 impl<'a, T: Element> Sink<'a, T> {
-    /// Output `index`.
-    pub fn of(args: &KernelArgs<'a>, index: usize) -> Self {
-        // Bools have kernels of their own (`pointwise`, `moves`), which ask `Mode` themselves.
-        let mode = Mode::of(args, index, false).unwrap_or(Mode::Skip);
-        Self::with_mode(args, index, mode)
+    /// Output `index`, whose type is `dtype`.
+    ///
+    /// # Errors
+    /// As [`Mode::of`].
+    pub fn of(args: &KernelArgs<'a>, index: usize, dtype: DType) -> Result<Self> {
+        Ok(Self::with_mode(args, index, Mode::of(args, index, dtype)?))
     }
 
     /// Output `index`, whose mode is known.
     pub fn with_mode(args: &KernelArgs<'a>, index: usize, mode: Mode) -> Self {
         let (ptr, len) = parts(args.outputs.get(index));
         Self { ptr, len, mode, memory: PhantomData }
-    }
-
-    /// Scratch memory of the call as something to write: `T`s from byte `start` on.
-    pub fn scratch(args: &KernelArgs<'a>, start: usize, len: usize) -> Self {
-        assert!(start + len * size_of::<T>() <= args.scratch.len_bytes(), "scratch memory is as planned");
-        Self { ptr: args.scratch.as_ptr().wrapping_add(start).cast(), len, mode: Mode::Direct, memory: PhantomData }
-    }
-
-    /// What was written, for reading: of an output whose mode is `Direct`, or of scratch memory.
-    pub fn written(&self) -> Source<'a, T> {
-        Source { ptr: self.ptr, len: self.len, memory: PhantomData }
     }
 
     /// Whether anybody wants it.
@@ -188,5 +180,55 @@ impl<'a, T: Element> Sink<'a, T> {
         // SAFETY: within the memory of the output (checked above), which is valid during 'a; nobody else uses it, says the
         // caller.
         unsafe { std::slice::from_raw_parts_mut(self.ptr.add(range.start), range.len()) }
+    }
+}
+
+/// A part of a running call's scratch memory, of which every thread uses its own ranges.
+#[derive(Clone, Copy)]
+pub struct Scratch<'a, T> {
+    ptr: *mut T,
+    len: usize,
+    memory: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: threads use disjoint ranges; see `slice`.
+unsafe impl<T: Send> Send for Scratch<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Scratch<'_, T> {}
+
+impl<'a, T: bytemuck::Pod> Scratch<'a, T> {
+    /// `len` items from byte `start` on, a multiple of 64.
+    pub fn of(args: &KernelArgs<'a>, start: usize, len: usize) -> Self {
+        let is_there = start.is_multiple_of(64) && start + len * size_of::<T>() <= args.scratch.len_bytes();
+        assert!(is_there || len == 0, "scratch memory is as planned");
+        Self { ptr: args.scratch.as_ptr().wrapping_add(start).cast(), len, memory: PhantomData }
+    }
+
+    /// The items in `range`; what they are at first is undefined.
+    ///
+    /// # Safety
+    /// Nobody else uses them while the slice lives.
+    pub unsafe fn slice(&self, range: Range<usize>) -> &'a mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} items of scratch", self.len);
+        if self.len == 0 {
+            return &mut [];
+        }
+        // SAFETY: within scratch memory (checked here and in `of`), which is valid during 'a and aligned to 64 bytes; nobody
+        // else uses it, says the caller.
+        unsafe { std::slice::from_raw_parts_mut(self.ptr.add(range.start), range.len()) }
+    }
+
+    /// What was written, for reading.
+    pub fn written(&self) -> Source<'a, T> {
+        Source { ptr: self.ptr, len: self.len, memory: PhantomData }
+    }
+
+    /// As a tensor of another call.
+    ///
+    /// # Safety
+    /// No slice of it lives while the other call runs, but those of that call.
+    pub unsafe fn as_raw(&self) -> RawTensor<'a> {
+        // SAFETY: scratch memory, valid during 'a for as many items (checked in `of`).
+        unsafe { RawTensor::new(self.ptr.cast(), self.len * size_of::<T>()) }
     }
 }

@@ -30,7 +30,7 @@ fn agrees_with_the_reference_on_every_sample() {
             }
         }
     }
-    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems[..problems.len().min(20)].join("\n"));
     assert!(n_compared > 1000, "only {n_compared} comparisons: does the backend still take anything?");
 }
 

@@ -14,7 +14,8 @@ mod scalar;
 mod short;
 mod unary;
 
-pub use loops::{Binary, Right, Unary, zip_slices};
+pub use binary::{Minus, Over, Plus, Times};
+pub use loops::{Binary, Left, Right, Unary, map_slice, zip_slices};
 pub use plan::{plan, plan_fused};
 pub use short::Short;
 

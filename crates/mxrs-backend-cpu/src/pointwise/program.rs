@@ -6,7 +6,7 @@
 
 use super::Run;
 use crate::split::in_numbered_ranges;
-use crate::tensors::{Mode, Sink, Source};
+use crate::tensors::{Mode, Scratch, Sink, Source};
 use mxrs_op::{KernelArgs, TensorDesc, accumulate};
 use mxrs_types::{DType, Result};
 use smallvec::SmallVec;
@@ -101,7 +101,7 @@ impl Program {
     /// # Errors
     /// A sum into an output of bools.
     pub fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        let mode = |(i, desc): (usize, &TensorDesc)| Mode::of(args, i, desc.dtype == DType::Bool);
+        let mode = |(i, desc): (usize, &TensorDesc)| Mode::of(args, i, desc.dtype);
         let modes: SmallVec<[Mode; 4]> = self.output_descs.iter().enumerate().map(mode).collect::<Result<_>>()?;
         let sources: SmallVec<[Source<'_, u8>; 8]> =
             (0..self.input_sizes.len()).map(|i| Source::of(args, i)).collect();
@@ -110,9 +110,8 @@ impl Program {
         let n_tiles = self.n_elements.div_ceil(self.tile);
         in_numbered_ranges(args.team, self.n_threads, n_tiles, self.tile, &|tiles, thread| {
             let of_thread = self.n_slots * self.slot_bytes;
-            let scratch = Sink::<u8>::scratch(args, thread * of_thread, of_thread);
             // SAFETY: every thread has its own part of the scratch memory.
-            let scratch = unsafe { scratch.slice_mut(0..of_thread) };
+            let scratch = unsafe { Scratch::<u8>::of(args, thread * of_thread, of_thread).slice(0..of_thread) };
             let mut places: SmallVec<[&mut [u8]; 8]> = scratch.chunks_exact_mut(self.slot_bytes).collect();
             places.resize_with(self.n_slots + sinks.len(), || &mut []);
             for tile in tiles {
