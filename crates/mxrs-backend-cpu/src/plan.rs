@@ -24,10 +24,7 @@ impl<F: Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync> Kernel for Closure<F> {
 }
 
 /// A kernel called `cpu:<what>`; it is not run when no output is wanted.
-pub fn kernel(
-    what: &str,
-    run: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
-) -> Arc<dyn Kernel> {
+pub fn kernel(what: &str, run: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static) -> Arc<dyn Kernel> {
     Arc::new(Closure { name: format!("cpu:{what}"), run })
 }
 

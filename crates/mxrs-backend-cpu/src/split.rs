@@ -35,11 +35,7 @@ pub fn in_element_ranges(team: &Team, n: usize, body: &(dyn Fn(Range<usize>) + S
 
 /// Runs `body` over rows, or parts of rows, that make up a loop nest: where in the nest a part begins, how many steps of
 /// the innermost axis it has, and the offsets of the tensors at its beginning.
-pub fn in_rows<const N: usize>(
-    team: &Team,
-    axes: &[Axis<N>],
-    body: &(dyn Fn(usize, usize, [usize; N]) + Sync),
-) {
+pub fn in_rows<const N: usize>(team: &Team, axes: &[Axis<N>], body: &(dyn Fn(usize, usize, [usize; N]) + Sync)) {
     let single = Axis { size: 1, strides: [0; N] };
     let (inner, outer) = axes.split_last().map_or((single, axes), |(inner, outer)| (*inner, outer));
     in_element_ranges(team, n_steps(axes), &|range| {

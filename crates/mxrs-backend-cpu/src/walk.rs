@@ -104,10 +104,10 @@ mod tests {
             Axis { size: 35, strides: [1, 0] },
         ];
         assert_eq!(of(&[2, 3, 5, 7], &[1, 3, 1, 1], &[2, 3, 5, 7]), channels);
-        assert_eq!(of(&[2, 3, 5], &[5], &[2, 3, 5]), [
-            Axis { size: 6, strides: [5, 0] },
-            Axis { size: 5, strides: [1, 1] }
-        ]);
+        assert_eq!(
+            of(&[2, 3, 5], &[5], &[2, 3, 5]),
+            [Axis { size: 6, strides: [5, 0] }, Axis { size: 5, strides: [1, 1] }]
+        );
         assert!(of(&[1], &[], &[1]).is_empty());
     }
 

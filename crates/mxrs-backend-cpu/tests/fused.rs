@@ -36,7 +36,14 @@ struct Tensors {
 }
 
 /// Runs a call on copies of the inputs; an output whose request is to write in place has the memory of the input `shared`.
-fn run(backend: &CpuBackend, op: &OpDef, params: &OpParams, given: &Tensors, descs: &[Vec<TensorDesc>], shared: usize) -> Vec<AlignedBuffer> {
+fn run(
+    backend: &CpuBackend,
+    op: &OpDef,
+    params: &OpParams,
+    given: &Tensors,
+    descs: &[Vec<TensorDesc>],
+    shared: usize,
+) -> Vec<AlignedBuffer> {
     let [ins, outs] = descs else { panic!("descriptions of inputs and outputs") };
     let is_constant = vec![false; ins.len()];
     let call = OpCall { op, params, inputs: ins, outputs: outs, is_constant: &is_constant, is_train: true };
@@ -47,7 +54,11 @@ fn run(backend: &CpuBackend, op: &OpDef, params: &OpParams, given: &Tensors, des
     let out_raw: Vec<RawTensor<'_>> = outputs
         .iter_mut()
         .zip(&given.reqs)
-        .map(|(b, req)| if *req == WriteReq::Inplace { in_raw[shared] } else { RawTensor::from_mut_slice(b.bytes_mut()) })
+        .map(
+            |(b, req)| {
+                if *req == WriteReq::Inplace { in_raw[shared] } else { RawTensor::from_mut_slice(b.bytes_mut()) }
+            },
+        )
         .collect();
     let args = KernelArgs {
         inputs: &in_raw,
@@ -98,7 +109,13 @@ fn random_calls(ops: &OpSet, seed: &mut Seeded, dtype: DType) -> Fused {
 }
 
 /// The values of all outputs, call by call on the same backend.
-fn one_by_one(backend: &CpuBackend, fused: &Fused, inputs: &[AlignedBuffer], n: usize, dtype: DType) -> Vec<AlignedBuffer> {
+fn one_by_one(
+    backend: &CpuBackend,
+    fused: &Fused,
+    inputs: &[AlignedBuffer],
+    n: usize,
+    dtype: DType,
+) -> Vec<AlignedBuffer> {
     let dtypes = fused.dtypes(&[dtype; N_INPUTS]).expect("consistent types");
     let mut made: Vec<AlignedBuffer> = Vec::new();
     let of = |value: &FusedValue, made: &[AlignedBuffer]| match *value {
@@ -107,7 +124,8 @@ fn one_by_one(backend: &CpuBackend, fused: &Fused, inputs: &[AlignedBuffer], n: 
     };
     for (call, dtypes) in fused.calls.iter().zip(&dtypes) {
         let (inputs, types): (Vec<_>, Vec<_>) = call.inputs.iter().map(|value| of(value, &made)).unzip();
-        let descs = [types, dtypes.clone()].map(|types| types.iter().map(|t| TensorDesc::dense([n], *t)).collect::<Vec<_>>());
+        let descs =
+            [types, dtypes.clone()].map(|types| types.iter().map(|t| TensorDesc::dense([n], *t)).collect::<Vec<_>>());
         let outputs = vec![AlignedBuffer::poisoned(n * dtypes[0].size_of())];
         let given = Tensors { inputs, outputs, reqs: vec![WriteReq::Write] };
         made.extend(run(backend, &call.op, &call.params, &given, &descs, 0));
@@ -126,7 +144,8 @@ fn f3_fused_calls_give_the_bits_of_their_calls() {
         let backend = CpuBackend::with_level(&team(), levels[round % levels.len()]);
         let fused = random_calls(&ops, &mut seed, dtype);
         let numbers = |seed: &mut Seeded| (0..n).map(|_| seed.uniform(-3.0, 3.0)).collect::<Vec<f64>>();
-        let inputs: Vec<AlignedBuffer> = (0..N_INPUTS).map(|_| AlignedBuffer::from_f64(&numbers(&mut seed), dtype)).collect();
+        let inputs: Vec<AlignedBuffer> =
+            (0..N_INPUTS).map(|_| AlignedBuffer::from_f64(&numbers(&mut seed), dtype)).collect();
         let expected = one_by_one(&backend, &fused, &inputs, n, dtype);
         let text = format!("{n} {dtype} {fused:?}");
         let params = OpParams::new(fused);
@@ -171,7 +190,8 @@ fn a_fused_call_without_a_kernel_for_a_part_is_refused_with_its_name() {
     let fused = Fused::new(1, calls, vec![FusedValue::Call(0, 0)]).expect("well-formed calls");
     let (op, params) = (fused_op(), OpParams::new(fused));
     let desc = [TensorDesc::dense([3], DType::I32)];
-    let call = OpCall { op: &op, params: &params, inputs: &desc, outputs: &desc, is_constant: &[false], is_train: false };
+    let call =
+        OpCall { op: &op, params: &params, inputs: &desc, outputs: &desc, is_constant: &[false], is_train: false };
     let answer = CpuBackend::new(&Team::serial()).supports(&call);
     assert_eq!(answer, mxrs_op::Support::no("exp on int32"));
 }

@@ -182,7 +182,14 @@ fn forward<T: Masked>(call: &OpCall<'_>, level: Level) -> PlannedKernel {
 }
 
 /// A mask with an element for each of the data's: made, kept and used piece by piece.
-fn of_each<T: Masked>(args: &KernelArgs<'_>, level: Level, rule: Rule<T>, out: &Sink<'_, T>, mask: &Sink<'_, T>, n: usize) {
+fn of_each<T: Masked>(
+    args: &KernelArgs<'_>,
+    level: Level,
+    rule: Rule<T>,
+    out: &Sink<'_, T>,
+    mask: &Sink<'_, T>,
+    n: usize,
+) {
     let x = Source::<T>::of(args, 0);
     in_element_ranges(args.team, n, &|range| {
         for start in range.clone().step_by(PIECE) {

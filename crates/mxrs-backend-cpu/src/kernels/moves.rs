@@ -83,8 +83,11 @@ fn axis_of(axis: i32, shape: &Shape) -> std::result::Result<usize, String> {
 /// The range of the whole, or the whole with zeros around the range.
 fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, String> {
     let params = call.params.get::<SliceAxisParams>();
-    let (whole, part) =
-        if is_back { (&call.outputs[0].shape, &call.inputs[0].shape) } else { (&call.inputs[0].shape, &call.outputs[0].shape) };
+    let (whole, part) = if is_back {
+        (&call.outputs[0].shape, &call.inputs[0].shape)
+    } else {
+        (&call.inputs[0].shape, &call.outputs[0].shape)
+    };
     let axis = axis_of(params.axis, whole)?;
     let (outer, size, inner) = around(whole, axis);
     let begin = if params.begin < 0 { i64::from(params.begin) + size as i64 } else { i64::from(params.begin) };
@@ -104,7 +107,8 @@ fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, Str
 
 /// The parts one after the other along an axis of the whole.
 fn concat(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, String> {
-    let (whole, parts) = if is_back { (&call.inputs[0].shape, call.outputs) } else { (&call.outputs[0].shape, call.inputs) };
+    let (whole, parts) =
+        if is_back { (&call.inputs[0].shape, call.outputs) } else { (&call.outputs[0].shape, call.inputs) };
     let axis = axis_of(call.params.get::<ConcatParams>().dim, whole)?;
     let (outer, size, inner) = around(whole, axis);
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! Reductions over axes: sum, mean and maximum, and the sums that undo a broadcast.
+//! Reductions over axes: sum, mean and maximum, and the sums that undo a broadcast or the addition of a bias.
 //!
 //! The axes become a nest of kept and reduced ones. Where the innermost is reduced, each result folds rows into lanes; where
 //! it is kept, a row of results folds rows element by element. Few results of many elements are cut into blocks, which are
@@ -14,6 +14,7 @@ use crate::tensors::{Scratch, Sink, Source};
 use crate::walk::{Axes, Axis, Cursor, broadcast, coalesce, n_steps};
 use mxrs_op::{KernelArgs, OpCall, PlannedKernel};
 use mxrs_ops::ReduceParams;
+use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Result, Shape};
 
 /// Results that are folded side by side.
@@ -32,6 +33,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
             Err(reason) => return Some(Err(reason)),
         },
         "_backward_broadcast_sum_like" => call.outputs[0].shape.clone(),
+        "_backward_Convolution_bias" | "_backward_FullyConnected_bias" => bias_shape(call, data),
         _ => return None,
     };
     let nest = Nest::new(data, &small);
@@ -46,6 +48,14 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
 pub fn kept_shape(call: &OpCall<'_>, data: &Shape) -> std::result::Result<Shape, String> {
     let reduced = call.params.get::<ReduceParams>().reduced(data.ndim()).map_err(|error| error.to_string())?;
     Ok(data.iter().zip(reduced).map(|(size, is_reduced)| if is_reduced { 1 } else { *size }).collect())
+}
+
+/// The shape of a product's result with 1 on every axis but that of its bias: the channels, which are last in a layout that
+/// ends with them, and where the operator is not a convolution.
+pub fn bias_shape(call: &OpCall<'_>, shape: &Shape) -> Shape {
+    let is_second = call.op.name.contains("Convolution") && !call.params.get::<ConvolutionParams>().is_channels_last();
+    let bias_axis = if is_second { 1 } else { shape.ndim().saturating_sub(1) };
+    shape.iter().enumerate().map(|(axis, size)| if axis == bias_axis { *size } else { 1 }).collect()
 }
 
 fn mean<T: Float>(sum: f64, count: usize) -> T {

@@ -1,7 +1,7 @@
 //! The way back of reductions: what one result's gradient means for each element it was made of; and the stretching of a
 //! tensor to another shape.
 
-use super::reduce::kept_shape;
+use super::reduce::{bias_shape, kept_shape};
 use super::{for_float, for_number};
 use crate::level::{Level, Loop};
 use crate::number::{Element, Float, Number};
@@ -22,6 +22,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
             Err(reason) => return Some(Err(reason)),
         },
         "_backward_broadcast_like" => call.inputs[0].shape.clone(),
+        "_backward_backward_Convolution_bias" | "_backward_backward_FullyConnected_bias" => bias_shape(call, out),
         _ => return None,
     };
     let axes = coalesce(broadcast([&from], out));

@@ -25,7 +25,13 @@ fn ulps(got: f32, exact: f64) -> f64 {
 
 /// Checks a function on floats of every exponent and sign within a range, and on the special ones.
 #[cfg(test)]
-fn assert_within(name: &str, f: fn(f32) -> f32, exact: fn(f64) -> f64, range: std::ops::RangeInclusive<f32>, bound: f64) {
+fn assert_within(
+    name: &str,
+    f: fn(f32) -> f32,
+    exact: fn(f64) -> f64,
+    range: std::ops::RangeInclusive<f32>,
+    bound: f64,
+) {
     let mut worst = (0.0, 0.0f32);
     let specials = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MIN_POSITIVE, 1e-45, -1e-45];
     // An odd step visits mantissas of every kind.

@@ -35,20 +35,26 @@ pub fn step(ask: &Ask<'_>) -> Option<Answer> {
     let level = ask.level;
     let act_type = || ask.params.get::<ActivationParams>().act_type;
     let (n_inputs, run) = match ask.name {
-        "Activation" => (1, match act_type() {
-            ActType::Relu => for_floats!(ask, 1, T => map::<T>(level, Relu)),
-            ActType::Sigmoid => for_floats!(ask, 1, T => map::<T>(level, Sigmoid)),
-            ActType::Tanh => for_floats!(ask, 1, T => map::<T>(level, Tanh)),
-            ActType::SoftRelu => for_floats!(ask, 1, T => map::<T>(level, SoftRelu)),
-            ActType::SoftSign => for_floats!(ask, 1, T => map::<T>(level, SoftSign)),
-        }),
-        "_backward_Activation" => (2, match act_type() {
-            ActType::Relu => for_floats!(ask, 2, T => zip::<T>(level, SlopeOfRelu)),
-            ActType::Sigmoid => for_floats!(ask, 2, T => zip::<T>(level, SlopeOfSigmoid)),
-            ActType::Tanh => for_floats!(ask, 2, T => zip::<T>(level, TanhBack)),
-            ActType::SoftRelu => for_floats!(ask, 2, T => zip::<T>(level, SlopeOfSoftRelu)),
-            ActType::SoftSign => for_floats!(ask, 2, T => zip::<T>(level, SlopeOfSoftSign)),
-        }),
+        "Activation" => (
+            1,
+            match act_type() {
+                ActType::Relu => for_floats!(ask, 1, T => map::<T>(level, Relu)),
+                ActType::Sigmoid => for_floats!(ask, 1, T => map::<T>(level, Sigmoid)),
+                ActType::Tanh => for_floats!(ask, 1, T => map::<T>(level, Tanh)),
+                ActType::SoftRelu => for_floats!(ask, 1, T => map::<T>(level, SoftRelu)),
+                ActType::SoftSign => for_floats!(ask, 1, T => map::<T>(level, SoftSign)),
+            },
+        ),
+        "_backward_Activation" => (
+            2,
+            match act_type() {
+                ActType::Relu => for_floats!(ask, 2, T => zip::<T>(level, SlopeOfRelu)),
+                ActType::Sigmoid => for_floats!(ask, 2, T => zip::<T>(level, SlopeOfSigmoid)),
+                ActType::Tanh => for_floats!(ask, 2, T => zip::<T>(level, TanhBack)),
+                ActType::SoftRelu => for_floats!(ask, 2, T => zip::<T>(level, SlopeOfSoftRelu)),
+                ActType::SoftSign => for_floats!(ask, 2, T => zip::<T>(level, SlopeOfSoftSign)),
+            },
+        ),
         _ => return None,
     };
     Some(run.map(|run| Step::of_first(n_inputs, run)))

@@ -69,7 +69,8 @@ impl Program {
         let is_read = |i: usize| steps.iter().any(|step| step.reads.contains(&Value::Input(i)));
         let input_sizes: Vec<usize> =
             inputs.iter().enumerate().map(|(i, desc)| if is_read(i) { desc.dtype.size_of() } else { 0 }).collect();
-        let widest = steps.iter().map(|step| step.dtype.size_of()).chain(input_sizes.iter().copied()).max().unwrap_or(1);
+        let widest =
+            steps.iter().map(|step| step.dtype.size_of()).chain(input_sizes.iter().copied()).max().unwrap_or(1);
         let n_tiles = n_slots + outputs.len() + input_sizes.iter().filter(|size| **size > 0).count();
         let tile = (TILE_BYTES / widest / n_tiles).clamp(256, 4096) / 64 * 64;
         let mut direct = vec![None; steps.len()];
@@ -103,8 +104,7 @@ impl Program {
     pub fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let mode = |(i, desc): (usize, &TensorDesc)| Mode::of(args, i, desc.dtype);
         let modes: SmallVec<[Mode; 4]> = self.output_descs.iter().enumerate().map(mode).collect::<Result<_>>()?;
-        let sources: SmallVec<[Source<'_, u8>; 8]> =
-            (0..self.input_sizes.len()).map(|i| Source::of(args, i)).collect();
+        let sources: SmallVec<[Source<'_, u8>; 8]> = (0..self.input_sizes.len()).map(|i| Source::of(args, i)).collect();
         let sinks: SmallVec<[Sink<'_, u8>; 4]> =
             modes.iter().enumerate().map(|(i, mode)| Sink::with_mode(args, i, *mode)).collect();
         let n_tiles = self.n_elements.div_ceil(self.tile);
