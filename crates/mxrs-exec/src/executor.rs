@@ -1,9 +1,10 @@
 //! The bound graph.
 
 use crate::bind::{Missing, Variables, variables};
+use crate::fuse::lower_fused;
 use crate::gradients::BoundGradient;
 use crate::joined::forward_graph;
-use crate::lower::{Source, lower};
+use crate::lower::Source;
 use crate::options::BindOptions;
 use crate::report::ExecutorReport;
 use crate::runner::{Limits, Runner};
@@ -107,7 +108,7 @@ impl Executor {
             return Ok(runner);
         }
         let n_heads = self.outputs.len();
-        let program = lower(
+        let program = lower_fused(
             Source {
                 graph: &self.graph,
                 n_forward_nodes: self.graph.n_nodes(),

@@ -1,6 +1,7 @@
 //! The graph that training runs: the forward graph joined with its gradient, before any array or kernel exists.
 
 use crate::bind::{Known, infer};
+use crate::fuse::lower_fused;
 use crate::gradients::{GradReq, GradRequests};
 use crate::lower::{Bound, Source, lower};
 use crate::options::BindOptions;
@@ -96,7 +97,8 @@ impl Joined {
         let requests: Vec<GradReq> = joined.gradients.iter().map(|g| g.request).collect();
         let lower = |candidate: &GradientGraph| {
             let typed = forward.typed(candidate, options)?;
-            lower_typed(&candidate.graph, candidate.n_forward_nodes, n_heads, &typed, &requests, options, is_train)
+            let source = (&candidate.graph, candidate.n_forward_nodes, n_heads, &typed);
+            lower_typed(source, &requests, options, is_train, lower)
         };
         if let Some(less) = recomputed(&differentiated, known, options, is_train, lower)? {
             differentiated = less;
@@ -115,7 +117,8 @@ impl Joined {
     pub fn lower(&self, options: &BindOptions) -> Result<Program> {
         let requests: Vec<GradReq> = self.gradients.iter().map(|g| g.request).collect();
         let (n_nodes, n_heads) = (self.n_forward_nodes, self.n_forward_heads);
-        lower_typed(&self.graph, n_nodes, n_heads, &self.typed, &requests, options, self.is_train)
+        let source = (&*self.graph, n_nodes, n_heads, &self.typed);
+        lower_typed(source, &requests, options, self.is_train, lower_fused)
     }
 }
 
@@ -133,14 +136,13 @@ pub fn forward_graph(graph: &Graph, options: &BindOptions) -> Result<Graph> {
     if eliminates(options) { eliminate_common(graph, &options.ops) } else { Ok(graph.clone()) }
 }
 
+/// Lowers a graph with so many forward nodes and forward heads.
 fn lower_typed(
-    graph: &Graph,
-    n_forward_nodes: usize,
-    n_forward_heads: usize,
-    typed: &Typed,
+    (graph, n_forward_nodes, n_forward_heads, typed): (&Graph, usize, usize, &Typed),
     requests: &[GradReq],
     options: &BindOptions,
     is_train: bool,
+    lower: fn(Source<'_>, &BindOptions) -> Result<Program>,
 ) -> Result<Program> {
     let mut output_reqs = vec![WriteReq::Write; n_forward_heads];
     output_reqs.extend(requests.iter().map(|request| request.write_req()));

@@ -46,6 +46,7 @@ mod bind;
 mod choose;
 mod dry;
 mod executor;
+mod fuse;
 mod gradients;
 mod imperative;
 mod joined;

@@ -8,7 +8,7 @@ use crate::choose::{choose, choose_reorder};
 use crate::options::BindOptions;
 use crate::program::{Action, Origin, Program, Step, Value, ValueId};
 use mxrs_graph::{EntryId, Graph, Node, NodeId};
-use mxrs_op::{OpCall, TensorDesc, View};
+use mxrs_op::{FUSED_OP, Fused, OpCall, TensorDesc, View};
 use mxrs_types::{DType, Layout, Result, ResultExt, Shape, WriteReq};
 use rustc_hash::FxHashMap;
 
@@ -65,6 +65,14 @@ struct Lowering<'a> {
 /// # Errors
 /// No backend runs some node, or none copies between two layouts; the node is named.
 pub fn lower(source: Source<'_>, options: &BindOptions) -> Result<Program> {
+    Ok(lower_with_values(source, options)?.0)
+}
+
+/// As [`lower`], and the value of each entry.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(Program, FxHashMap<EntryId, ValueId>)> {
     let mut lowering = Lowering {
         source,
         graph: source.graph,
@@ -96,7 +104,7 @@ pub fn lower(source: Source<'_>, options: &BindOptions) -> Result<Program> {
         lowering.end_forward()?;
     }
     lowering.heads(source.n_forward_heads..n_heads)?;
-    Ok(lowering.program)
+    Ok((lowering.program, lowering.of_entry))
 }
 
 impl Lowering<'_> {
@@ -185,6 +193,7 @@ impl Lowering<'_> {
             ignored_inputs: ignored,
             scratch_bytes: planned.scratch_bytes,
             multiply_adds,
+            n_calls: if op.name == FUSED_OP { params.get::<Fused>().calls.len() } else { 1 },
             refusals: choice.refusals,
         });
         Ok(())
@@ -250,6 +259,7 @@ impl Lowering<'_> {
             ignored_inputs: Vec::new(),
             scratch_bytes: 0,
             multiply_adds: 0,
+            n_calls: 1,
             refusals: Vec::new(),
         });
         Ok(())
@@ -302,6 +312,7 @@ impl Lowering<'_> {
             ignored_inputs: Vec::new(),
             scratch_bytes: 0,
             multiply_adds: 0,
+            n_calls: 1,
             refusals: Vec::new(),
         })
     }

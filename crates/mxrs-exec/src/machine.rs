@@ -117,6 +117,14 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
     plan_memory(&steps, &entries, &heads, options)
 }
 
+/// Bytes of the arena that a program would have.
+///
+/// # Errors
+/// As [`Planned::new`].
+pub fn planned_arena_bytes(program: &Program, options: &PlanOptions) -> Result<usize> {
+    Ok(arena_bytes(&plan(program, &PlanOptions { verbose: false, ..*options })?))
+}
+
 struct Addresses<'a> {
     program: &'a Program,
     plan: &'a MemoryPlan,

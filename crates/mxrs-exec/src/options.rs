@@ -55,6 +55,11 @@ pub struct BindOptions {
     /// gradients of values that were computed twice are summed in another order. Without `_copy` among [`Self::ops`]
     /// nothing is merged.
     pub eliminate_common: bool,
+    /// Makes one call of several pointwise ones (`MXNET_USE_FUSION`), where a backend other than the reference runs it, the
+    /// kernels become fewer and the arena no larger. On one backend it changes no bit.
+    pub fuse: bool,
+    /// Tells what was fused and how long it took (`MXNET_RTC_VERBOSE`).
+    pub fuse_verbose: bool,
     /// Operators that gradients are made of.
     pub ops: OpSet,
     /// Element type of variables that nothing else determines.
@@ -77,6 +82,8 @@ impl BindOptions {
             grad_sum_cap: 8,
             recompute: Recompute::Off,
             eliminate_common: true,
+            fuse: true,
+            fuse_verbose: false,
             ops: OpSet::default(),
             default_dtype: DType::F32,
             dtypes: Vec::new(),

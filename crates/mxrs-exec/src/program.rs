@@ -68,6 +68,8 @@ pub struct Step {
     pub scratch_bytes: usize,
     /// Multiply-adds, by the operator's own estimate; 0 for copies.
     pub multiply_adds: u64,
+    /// Calls of the graph it runs: more than one where it is a fused call.
+    pub n_calls: usize,
     /// Backends that refused, with reasons.
     pub refusals: Vec<Refusal>,
 }

@@ -1,12 +1,12 @@
 //! What the gradient computes again, as [`Recompute`] says: choices of the graph's passes, weighed by planned bytes.
 
 use crate::bind::Known;
-use crate::machine;
+use crate::machine::planned_arena_bytes;
 use crate::options::{BindOptions, Recompute};
 use crate::program::Program;
 use mxrs_graph::{
-    GradientGraph, Mirroring, Node, NodeId, PlanOptions, chain_checkpoints, mirror, recompute_if_smaller,
-    sqrt_segments, within_budget,
+    GradientGraph, Mirroring, Node, NodeId, chain_checkpoints, mirror, recompute_if_smaller, sqrt_segments,
+    within_budget,
 };
 use mxrs_op::TensorDesc;
 use mxrs_types::{Result, ResultExt};
@@ -24,7 +24,7 @@ pub fn recomputed(
     is_train: bool,
     lower: impl Fn(&GradientGraph) -> Result<Program>,
 ) -> Result<Option<GradientGraph>> {
-    let planned = |candidate: &GradientGraph| arena_bytes(&lower(candidate)?, &options.plan);
+    let planned = |candidate: &GradientGraph| planned_arena_bytes(&lower(candidate)?, &options.plan);
     // Forward entries have the same ids in the joined graph.
     let bytes = |id: NodeId| -> usize {
         let entries = joined.graph.output_ids(id).map(|e| e.index());
@@ -62,9 +62,4 @@ fn mirroring(node: &Node, wants_cheap: bool, is_train: bool) -> Mirroring {
 /// Multiply-adds of each call, by name.
 fn work(program: &Program) -> FxHashMap<String, u64> {
     program.steps.iter().map(|step| (step.name.clone(), step.multiply_adds)).collect()
-}
-
-fn arena_bytes(program: &Program, options: &PlanOptions) -> Result<usize> {
-    let plan = machine::plan(program, &PlanOptions { verbose: false, ..*options })?;
-    Ok(plan.arenas.iter().map(|(_, bytes)| bytes).sum())
 }

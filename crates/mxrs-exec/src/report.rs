@@ -3,6 +3,7 @@
 use crate::choose::Refusal;
 use crate::program::{Action, Program};
 use mxrs_graph::memory::PlanReport;
+use mxrs_op::FUSED_OP;
 
 /// One step of a bound graph.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct StepReport {
     pub inputs: Vec<String>,
     /// Outputs: dtype, shape, layout.
     pub outputs: Vec<String>,
+    /// Calls of the graph it runs: more than one where it is a fused call.
+    pub n_calls: usize,
     /// Whether it runs only when a constant changed.
     pub is_prepare: bool,
     /// Backends that refused the call, with reasons.
@@ -38,6 +41,22 @@ pub struct ExecutorReport {
     pub packed_bytes: usize,
 }
 
+impl ExecutorReport {
+    /// Number of fused calls.
+    pub fn n_fused(&self) -> usize {
+        self.fused().count()
+    }
+
+    /// Calls of the graph in fused calls.
+    pub fn n_fused_calls(&self) -> usize {
+        self.fused().map(|step| step.n_calls).sum()
+    }
+
+    fn fused(&self) -> impl Iterator<Item = &StepReport> {
+        self.steps.iter().filter(|step| step.op == FUSED_OP)
+    }
+}
+
 pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {
     let text = |ids: &[usize]| ids.iter().map(|&v| program.values[v].desc.to_string()).collect();
     let report = |is_prepare: bool| {
@@ -51,6 +70,7 @@ pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {
             },
             inputs: text(&step.inputs),
             outputs: text(&step.outputs),
+            n_calls: step.n_calls,
             is_prepare,
             refusals: step.refusals.clone(),
         }

@@ -63,8 +63,9 @@ pub use ids::{Entry, EntryId, NodeId};
 pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 pub use node::Node;
 pub use passes::{
-    Bulk, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring, Segment, SegmentLimits, Unreachable,
-    chain_checkpoints, constant_nodes, eliminate_common, gradient, infer_dtypes, infer_shapes, mirror, place,
-    recompute, recompute_if_smaller, segments, sqrt_segments, within_budget,
+    Bulk, FusedGraph, FusionRequest, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring, ProposedSet,
+    Reach, Segment, SegmentLimits, Unreachable, chain_checkpoints, constant_nodes, eliminate_common, fuse_pointwise,
+    gradient, infer_dtypes, infer_shapes, mirror, place, recompute, recompute_if_smaller, segments, sqrt_segments,
+    within_budget,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

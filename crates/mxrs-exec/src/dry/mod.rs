@@ -5,8 +5,9 @@ mod tensors;
 pub use tensors::{PlannedTensor, TensorKind};
 
 use crate::bind::{Given, known};
+use crate::fuse::lower_fused;
 use crate::joined::{Joined, forward_graph};
-use crate::lower::{Bound, Source, lower};
+use crate::lower::{Bound, Source};
 use crate::machine;
 use crate::options::BindOptions;
 use crate::program::{Origin, Program};
@@ -23,7 +24,7 @@ pub struct PlannedGraph {
     pub steps: Vec<StepReport>,
     /// How many of them are forward.
     pub n_forward: usize,
-    /// Steps that compute something again.
+    /// Calls that compute something again.
     pub n_recomputed: usize,
     /// Multiply-adds of the steps that compute something again over those of all others: an estimate of the extra time.
     /// Steps that wait for memory rather than compute take more than that.
@@ -99,7 +100,7 @@ impl DryGraph {
         let program = if is_train {
             Joined::new(&Arc::new(graph.clone()), &known, &bound, options, true)?.lower(options)?
         } else {
-            lower(
+            lower_fused(
                 Source {
                     graph,
                     n_forward_nodes: graph.n_nodes(),
@@ -144,7 +145,7 @@ impl DryGraph {
         PlannedGraph {
             steps: step_reports(program).into_iter().filter(|s| !s.is_prepare).collect(),
             n_forward: program.n_forward,
-            n_recomputed: program.steps.iter().filter(|s| s.is_clone).count(),
+            n_recomputed: program.steps.iter().filter(|s| s.is_clone).map(|s| s.n_calls).sum(),
             recomputed_work: work(true) as f64 / work(false).max(1) as f64,
             arena_bytes: plan.arenas.iter().map(|(_, bytes)| bytes).sum(),
             activation_bytes: tensors::peak(&tensors, program.steps.len()),

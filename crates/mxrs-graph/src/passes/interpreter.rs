@@ -2,7 +2,7 @@
 
 use crate::test_ops::smooth;
 use crate::{Entry, Graph, GraphBuilder, NodeId};
-use mxrs_op::{Attrs, OpSet};
+use mxrs_op::{Attrs, FUSED_OP, Fused, FusedValue, OpSet};
 use rustc_hash::FxHashMap;
 use std::hash::{BuildHasher, BuildHasherDefault};
 
@@ -43,7 +43,10 @@ pub fn run_in(graph: &Graph, given: &Given, order: impl IntoIterator<Item = Node
         let inputs: Vec<Vec<f64>> =
             graph.input_ids(id).map(|e| entries[e.index()].clone().expect("inputs come first")).collect();
         let random = from_text(&graph.node(node.clone_of.unwrap_or(id)).name, 99);
-        let made = smooth::compute(op.name, &inputs, node.n_outputs, random);
+        let made = match op.name {
+            FUSED_OP => fused(params.get(), &inputs),
+            name => smooth::compute(name, &inputs, node.n_outputs, random),
+        };
         graph.output_ids(id).zip(made).for_each(|(e, value)| entries[e.index()] = Some(value));
         if node.clone_of.is_none() {
             for &position in (op.rewrites)(params, true) {
@@ -56,6 +59,20 @@ pub fn run_in(graph: &Graph, given: &Given, order: impl IntoIterator<Item = Node
     let entries: Vec<Vec<f64>> = entries.into_iter().map(|e| e.expect("every node was run")).collect();
     let of = |id: &NodeId| (graph.node(*id).name.clone(), entries[graph.output_id(*id, 0).index()].clone());
     Run { variables: graph.variables().iter().map(of).collect(), entries }
+}
+
+/// Runs the calls in a fused call one by one.
+fn fused(fused: &Fused, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut made: Vec<Vec<Vec<f64>>> = Vec::new();
+    let read = |value: &FusedValue, made: &[Vec<Vec<f64>>]| match *value {
+        FusedValue::Input(input) => inputs[input as usize].clone(),
+        FusedValue::Call(call, output) => made[call as usize][output as usize].clone(),
+    };
+    for call in &fused.calls {
+        let inputs: Vec<Vec<f64>> = call.inputs.iter().map(|value| read(value, &made)).collect();
+        made.push(smooth::compute(call.op.name, &inputs, call.n_outputs(), 0.0));
+    }
+    fused.outputs.iter().map(|value| read(value, &made)).collect()
 }
 
 /// Runs the calls in order of their ids.

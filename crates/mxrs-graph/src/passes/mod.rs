@@ -6,6 +6,7 @@
 //! | `gradient` | joins a graph with the calls that compute its gradients |
 //! | `eliminate` | merges common subexpressions |
 //! | `fold` | finds calls that depend on constants only |
+//! | `fuse` | makes one call of sets of pointwise calls |
 //! | `place` | gives nodes devices, and copies where data crosses |
 //! | `remat` | computes forward calls again instead of keeping their outputs |
 //! | `segments` | cuts the nodes into bulk tasks |
@@ -17,6 +18,7 @@
 mod eliminate;
 mod fixpoint;
 mod fold;
+mod fuse;
 mod gradient;
 mod infer_dtype;
 mod infer_shape;
@@ -29,6 +31,7 @@ mod segments;
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
 pub use fold::constant_nodes;
+pub use fuse::{FusedGraph, FusionRequest, ProposedSet, Reach, fuse_pointwise};
 pub use gradient::{GradientGraph, GradientRequest, HeadGrads, Unreachable, gradient};
 pub use infer_dtype::infer_dtypes;
 pub use infer_shape::infer_shapes;

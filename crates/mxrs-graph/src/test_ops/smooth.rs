@@ -1,7 +1,7 @@
 //! Operators with gradients, on `f64` vectors of one length, and what each computes.
 
 use super::{SplitParams, SumParams};
-use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OpSet, OutputCount};
+use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OpSet, OutputCount, Pointwise};
 use mxrs_types::Result;
 
 type Answers = Result<Vec<Option<GradValue>>>;
@@ -10,6 +10,7 @@ fn elementwise(name: &'static str, inputs: &'static [&'static str], gradient: Gr
     let mut op = OpDef::new(name);
     op.inputs = InputNames::Fixed(inputs);
     op.gradient = gradient;
+    op.pointwise = Pointwise::Yes;
     op
 }
 
@@ -77,27 +78,34 @@ fn many(name: &'static str) -> OpDef {
         key: "num_args",
         count: |p| p.get::<SumParams>().num_args as usize,
     };
+    op.pointwise = Pointwise::Yes;
     op
 }
 
-/// All of them. `Sign` has the gradient zero, `Opaque` has none, `Blocked` answers zeros, `Fan` has several outputs,
-/// `Moving` rewrites its auxiliary state, `Noise` is random and has a hidden output.
+/// All of them, pointwise where nothing else is said. `Sign` has the gradient zero, `Opaque` has none and is not pointwise,
+/// `Blocked` answers zeros, `Fan` has several outputs, `Moving` rewrites its auxiliary state and `Noise` is random and has a
+/// hidden output: they are not pointwise.
 pub fn set() -> OpSet {
     let mut fan = OpDef::new("Fan").params::<SplitParams>();
     fan.n_outputs = OutputCount::ByParams(|p| p.get::<SplitParams>().num_outputs as usize);
     fan.n_visible = fan.n_outputs;
+    fan.pointwise = Pointwise::Yes;
     fan.gradient = Gradient::By(grad_fan);
     fan.companions = || vec![many("_backward_Fan")];
     let mut tanh = elementwise("Tanh", &["data"], Gradient::By(grad_tanh));
     tanh.companions = || vec![elementwise("_backward_Tanh", &["grad", "output"], Gradient::Undefined)];
     let mut moving = elementwise("Moving", &["data", "state"], Gradient::By(grad_moving));
     moving.n_aux = 1;
+    moving.pointwise = Pointwise::No;
     moving.rewrites = |_, is_train| if is_train { &[1] } else { &[] };
     moving.companions = || vec![elementwise("_backward_Moving", &["grad", "data"], Gradient::Undefined)];
     let mut noise = elementwise("Noise", &["data"], Gradient::By(grad_noise));
     noise.n_outputs = OutputCount::Fixed(2);
+    noise.pointwise = Pointwise::No;
     noise.output_names = &["output", "mask"];
     noise.is_random = |_, is_train| is_train;
+    let mut opaque = elementwise("Opaque", &["data"], Gradient::Undefined);
+    opaque.pointwise = Pointwise::No;
     let mut add_n = many("add_n");
     add_n.gradient = Gradient::By(grad_add_n);
     let mut ones = elementwise("ones_like", &["data"], Gradient::Zero);
@@ -110,7 +118,7 @@ pub fn set() -> OpSet {
         elementwise("Sin", &["data"], Gradient::By(grad_sin)),
         elementwise("Cos", &["data"], Gradient::Undefined),
         elementwise("Sign", &["data"], Gradient::Zero),
-        elementwise("Opaque", &["data"], Gradient::Undefined),
+        opaque,
         elementwise("Blocked", &["data"], Gradient::By(grad_through)),
         elementwise("_copy", &["data"], Gradient::By(grad_copy)),
         elementwise("_CrossDeviceCopy", &["data"], Gradient::By(grad_copy)),

@@ -2,10 +2,11 @@
 
 use super::CachedOpFlags;
 use crate::bind::{Given, known};
+use crate::fuse::lower_fused;
 use crate::gradients::{GradReq, GradRequests};
 use crate::imperative::prepared::spoils;
 use crate::joined::{Joined, Wanted};
-use crate::lower::{Bound, Source, lower};
+use crate::lower::{Bound, Source};
 use crate::machine::{Machine, Planned, allocate_arena};
 use crate::options::BindOptions;
 use crate::packed::Packed;
@@ -91,7 +92,7 @@ impl Plan {
         let mut head_grads = vec![None; outputs.len()];
         let mut gradients = Vec::new();
         let program = match &signature.wants {
-            None => lower(
+            None => lower_fused(
                 Source {
                     graph,
                     n_forward_nodes: graph.n_nodes(),

@@ -1,0 +1,296 @@
+//! Growing sets of calls along edges.
+
+use super::{FusionRequest, Reach};
+use crate::{EntryId, Graph, Node, NodeId};
+use mxrs_op::{Pointwise, View};
+use mxrs_types::Shape;
+use rustc_hash::FxHashMap;
+
+/// Most inputs and outputs of a set.
+pub(in crate::passes) const MAX_TENSORS: usize = 16;
+/// Most outputs of a set.
+pub(in crate::passes) const MAX_OUTPUTS: usize = 8;
+/// Most calls of a set.
+pub(in crate::passes) const MAX_CALLS: usize = 32;
+/// Readers of one entry that are looked at.
+const MAX_READERS: usize = 64;
+
+/// Nodes in sets, each set at a place of an order of execution.
+pub struct Sets<'g> {
+    graph: &'g Graph,
+    reach: Reach,
+    /// What two calls must have in common; `None` for nodes that are not fused.
+    classes: Vec<Option<u32>>,
+    /// One node of the set of each node, which stands for it.
+    set_of: Vec<NodeId>,
+    /// Nodes of a set in order, at the node that stands for it; empty where that is the only one.
+    members: Vec<Vec<NodeId>>,
+    /// Place of a set, at the node that stands for it: the id of one of its nodes.
+    places: Vec<usize>,
+    /// For each place, itself where a set with calls is there, else a place further on.
+    next_taken: Vec<usize>,
+    is_head: Vec<bool>,
+    /// Nodes that wait for a node without reading it.
+    waiting: Vec<Vec<NodeId>>,
+    /// Bytes of one element of each entry: all tensors of a set have as many elements.
+    item_bytes: Vec<usize>,
+}
+
+/// Finds the sets of a graph.
+pub fn grow<'g>(graph: &'g Graph, request: &FusionRequest<'_>) -> Sets<'g> {
+    let mut sets = Sets::singles(graph, request);
+    for (id, node) in graph.iter() {
+        for input in &node.inputs {
+            sets.join(input.node, id);
+        }
+    }
+    sets
+}
+
+/// For each node, a number that calls share which may be fused.
+fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
+    let mut is_rewritten = vec![false; graph.n_nodes()];
+    for node in graph.nodes() {
+        let Some((op, params)) = node.call() else { continue };
+        for &position in (op.rewrites)(params, request.is_train) {
+            if let Some(input) = node.inputs.get(position) {
+                is_rewritten[input.node.index()] = true;
+            }
+        }
+    }
+    let mut numbers: FxHashMap<(&Shape, Option<&str>, u64, bool), u32> = FxHashMap::default();
+    let mut class = |(id, node): (NodeId, &'_ Node)| -> Option<u32> {
+        let (op, params) = node.call()?;
+        let is_plain = op.pointwise == Pointwise::Yes
+            && (op.view)(params, request.is_train) == View::No
+            && op.unread_inputs(request.is_train).next().is_none()
+            && node.subgraphs.is_empty()
+            && !node.inputs.iter().any(|e| is_rewritten[e.node.index()]);
+        let shape = request.shapes.get(graph.output_id(id, 0).index()).filter(|_| is_plain && node.n_outputs > 0)?;
+        let mut all = graph.input_ids(id).chain(graph.output_ids(id));
+        if shape.n_elements() == 0 || all.any(|e| request.shapes[e.index()] != *shape) {
+            return None;
+        }
+        let asked = (request.class)(id)?;
+        let group = graph.node(id).attrs.get("__ctx_group__");
+        let next = numbers.len() as u32;
+        Some(*numbers.entry((shape, group, asked, id.index() < request.n_forward_nodes)).or_insert(next))
+    };
+    graph.iter().map(&mut class).collect()
+}
+
+impl<'g> Sets<'g> {
+    /// Every node alone, where it is.
+    fn singles(graph: &'g Graph, request: &FusionRequest<'_>) -> Self {
+        let n = graph.n_nodes();
+        let mut is_head = vec![false; graph.n_entries()];
+        graph.heads().iter().for_each(|h| is_head[graph.entry_id(*h).index()] = true);
+        let mut waiting = vec![Vec::new(); n];
+        for (id, node) in graph.iter() {
+            node.control_deps.iter().for_each(|dep| waiting[dep.index()].push(id));
+        }
+        let mut next_taken: Vec<usize> = (0..=n).collect();
+        for id in graph.variables() {
+            next_taken[id.index()] = id.index() + 1;
+        }
+        Self {
+            reach: request.reach,
+            classes: classes(graph, request),
+            set_of: (0..n).map(NodeId::new).collect(),
+            members: vec![Vec::new(); n],
+            places: (0..n).collect(),
+            next_taken,
+            is_head,
+            waiting,
+            item_bytes: request.dtypes.iter().map(|dtype| dtype.size_of()).collect(),
+            graph,
+        }
+    }
+
+    /// The nodes that stand for a set each, by place.
+    pub fn in_order(&self) -> Vec<NodeId> {
+        let mut at: Vec<Option<NodeId>> = vec![None; self.places.len()];
+        for (index, set) in self.set_of.iter().enumerate() {
+            if set.index() == index {
+                at[self.places[index]] = Some(*set);
+            }
+        }
+        at.into_iter().flatten().collect()
+    }
+
+    /// Place of a set.
+    pub fn place(&self, set: NodeId) -> usize {
+        self.places[set.index()]
+    }
+
+    /// Nodes of a set, in order.
+    pub fn members<'s>(&'s self, set: &'s NodeId) -> &'s [NodeId] {
+        match self.members[set.index()].as_slice() {
+            [] => std::slice::from_ref(set),
+            members => members,
+        }
+    }
+
+    /// What a set reads, each entry once, in the order of its calls.
+    pub fn inputs(&self, set: NodeId) -> Vec<EntryId> {
+        self.inputs_of(self.members(&set), |other| other == set)
+    }
+
+    /// What others read of a set, and heads.
+    pub fn outputs(&self, set: NodeId) -> Vec<EntryId> {
+        self.outputs_of(self.members(&set), |other| other == set)
+    }
+
+    fn inputs_of(&self, members: &[NodeId], is_inside: impl Fn(NodeId) -> bool) -> Vec<EntryId> {
+        let mut inputs: Vec<EntryId> = Vec::new();
+        for id in members {
+            for input in &self.graph.node(*id).inputs {
+                let entry = self.graph.entry_id(*input);
+                if !is_inside(self.set_of[input.node.index()]) && !inputs.contains(&entry) {
+                    inputs.push(entry);
+                }
+            }
+        }
+        inputs
+    }
+
+    fn outputs_of(&self, members: &[NodeId], is_inside: impl Fn(NodeId) -> bool) -> Vec<EntryId> {
+        let is_read_outside = |entry: &EntryId| {
+            self.is_head[entry.index()]
+                || self.graph.consumers(*entry).iter().any(|(reader, _)| !is_inside(self.set_of[reader.index()]))
+        };
+        members.iter().flat_map(|id| self.graph.output_ids(*id)).filter(is_read_outside).collect()
+    }
+
+    /// The first place from `place` on where a set with calls is.
+    fn taken_from(&mut self, place: usize) -> usize {
+        let mut root = place;
+        while self.next_taken[root] != root {
+            root = self.next_taken[root];
+        }
+        let mut at = place;
+        while at != root {
+            at = std::mem::replace(&mut self.next_taken[at], root);
+        }
+        root
+    }
+
+    /// Makes the sets of two calls one, where nothing speaks against it.
+    fn join(&mut self, a: NodeId, b: NodeId) {
+        let (class, other) = (self.classes[a.index()], self.classes[b.index()]);
+        let (a, b) = (self.set_of[a.index()], self.set_of[b.index()]);
+        if a == b || class.is_none() || class != other {
+            return;
+        }
+        let (early, late) = if self.place(a) < self.place(b) { (a, b) } else { (b, a) };
+        let mut members = [self.members(&early), self.members(&late)].concat();
+        if members.len() > MAX_CALLS {
+            return;
+        }
+        members.sort_unstable();
+        let is_inside = |set: NodeId| set == early || set == late;
+        let (inputs, outputs) = (self.inputs_of(&members, is_inside), self.outputs_of(&members, is_inside));
+        if outputs.len() > MAX_OUTPUTS || inputs.len() + outputs.len() > MAX_TENSORS {
+            return;
+        }
+        let is_next = self.taken_from(self.place(early) + 1) >= self.place(late);
+        let is_free = is_next || self.reach == Reach::Any;
+        let may_move = is_next || self.reach != Reach::Neighbours;
+        let place = if may_move && self.may_wait(early, late) && (is_free || self.waits_for_free(early, late, &outputs))
+        {
+            self.place(late)
+        } else if may_move && self.may_hurry(late, early) && (is_free || self.hurries_for_free(late, early, &outputs)) {
+            self.place(early)
+        } else {
+            return;
+        };
+        for vacated in [self.place(early), self.place(late)].into_iter().filter(|p| *p != place) {
+            self.next_taken[vacated] = vacated + 1;
+        }
+        for member in &members {
+            self.set_of[member.index()] = early;
+        }
+        self.members[late.index()] = Vec::new();
+        self.members[early.index()] = members;
+        self.places[early.index()] = place;
+    }
+
+    /// Whether `early` may run at the place of `late`: all others that read it or wait for it are behind that.
+    fn may_wait(&self, early: NodeId, late: NodeId) -> bool {
+        let limit = self.place(late);
+        let is_behind = |reader: &NodeId| {
+            let set = self.set_of[reader.index()];
+            set == early || set == late || self.place(set) > limit
+        };
+        let readers_are_behind = |entry: EntryId| {
+            let readers = self.graph.consumers(entry);
+            readers.len() <= MAX_READERS && readers.iter().all(|(reader, _)| is_behind(reader))
+        };
+        self.members(&early).iter().all(|id| {
+            self.waiting[id.index()].iter().all(is_behind) && self.graph.output_ids(*id).all(readers_are_behind)
+        })
+    }
+
+    /// Whether `late` may run at the place of `early`: all others that it reads or waits for are before that.
+    fn may_hurry(&self, late: NodeId, early: NodeId) -> bool {
+        let limit = self.place(early);
+        let is_before = |node: NodeId| {
+            let set = self.set_of[node.index()];
+            set == early || set == late || self.place(set) < limit
+        };
+        self.members(&late).iter().all(|id| {
+            let node = self.graph.node(*id);
+            node.inputs.iter().all(|e| is_before(e.node)) && node.control_deps.iter().all(|dep| is_before(*dep))
+        })
+    }
+
+    /// Bytes per element of these entries.
+    fn bytes(&self, entries: impl Iterator<Item = EntryId>) -> usize {
+        entries.map(|e| self.item_bytes[e.index()]).sum()
+    }
+
+    /// Whether an entry has memory of a plan: no variable, no head.
+    fn is_planned(&self, entry: EntryId) -> bool {
+        !self.is_head[entry.index()] && !self.graph.node(self.graph.entry_at(entry).0).is_variable()
+    }
+
+    /// Whether some set but these two reads an entry behind a place.
+    fn is_read_behind(&self, entry: EntryId, place: usize, pair: [NodeId; 2]) -> bool {
+        let readers = self.graph.consumers(entry);
+        readers.len() <= MAX_READERS
+            && readers.iter().any(|(reader, _)| {
+                let set = self.set_of[reader.index()];
+                !pair.contains(&set) && self.place(set) > place
+            })
+    }
+
+    /// Whether keeping what `early` reads until `late` costs no more than what is no longer kept: values between the two.
+    fn waits_for_free(&self, early: NodeId, late: NodeId, outputs: &[EntryId]) -> bool {
+        let by_late = self.inputs(late);
+        let is_kept_longer = |entry: &EntryId| {
+            let lasts = by_late.contains(entry) || self.is_read_behind(*entry, self.place(late), [early, late]);
+            self.is_planned(*entry) && !lasts
+        };
+        let lost = self.bytes(self.inputs(early).into_iter().filter(is_kept_longer));
+        lost <= self.vanished(early, outputs)
+    }
+
+    /// Whether what `late` makes earlier costs no more than what is no longer kept until then.
+    fn hurries_for_free(&self, late: NodeId, early: NodeId, outputs: &[EntryId]) -> bool {
+        let made_earlier = |entry: &&EntryId| self.set_of[self.graph.entry_at(**entry).0.index()] == late;
+        let lost = self.bytes(outputs.iter().filter(made_earlier).copied().filter(|e| self.is_planned(*e)));
+        let is_freed = |entry: &EntryId| {
+            let maker = self.set_of[self.graph.entry_at(*entry).0.index()];
+            maker != early
+                && self.is_planned(*entry)
+                && self.graph.consumers(*entry).len() <= MAX_READERS
+                && !self.is_read_behind(*entry, self.place(early), [early, late])
+        };
+        lost <= self.vanished(early, outputs) + self.bytes(self.inputs(late).into_iter().filter(is_freed))
+    }
+
+    /// Bytes per element of outputs of a set that are no outputs of what it becomes part of.
+    fn vanished(&self, set: NodeId, outputs: &[EntryId]) -> usize {
+        self.bytes(self.outputs(set).into_iter().filter(|entry| !outputs.contains(entry)))
+    }
+}
