@@ -92,10 +92,15 @@ impl<T: Float> Loop for SumLoop<'_, T> {
     #[inline(always)]
     fn run(self) -> Lanes<f64> {
         let mut lanes = [0.0; LANES];
-        for chunk in self.row.chunks(LANES) {
-            for (lane, x) in lanes.iter_mut().zip(chunk) {
-                *lane += power(*x, self.largest, self.temperature).widen();
+        let chunks = self.row.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for l in 0..LANES {
+                lanes[l] += power(chunk[l], self.largest, self.temperature).widen();
             }
+        }
+        for (lane, x) in lanes.iter_mut().zip(rest) {
+            *lane += power(*x, self.largest, self.temperature).widen();
         }
         lanes
     }
@@ -197,10 +202,15 @@ impl<T: Float> Loop for DotLoop<'_, T> {
     #[inline(always)]
     fn run(self) -> Lanes<f64> {
         let mut lanes = [0.0; LANES];
-        for (g, y) in self.0.chunks(LANES).zip(self.1.chunks(LANES)) {
-            for ((lane, g), y) in lanes.iter_mut().zip(g).zip(y) {
-                *lane = g.widen().mul_add(y.widen(), *lane);
+        let (g, y) = (self.0.chunks_exact(LANES), self.1.chunks_exact(LANES));
+        let rest = g.remainder().iter().zip(y.remainder());
+        for (g, y) in g.zip(y) {
+            for l in 0..LANES {
+                lanes[l] = g[l].widen().mul_add(y[l].widen(), lanes[l]);
             }
+        }
+        for (lane, (g, y)) in lanes.iter_mut().zip(rest) {
+            *lane = g.widen().mul_add(y.widen(), *lane);
         }
         lanes
     }
