@@ -245,6 +245,8 @@ impl Runtime {
             grad_sum_cap: settings.graph.grad_sum_cap,
             recompute: settings::recompute(settings),
             eliminate_common: settings.graph.eliminate_common,
+            fuse: settings.graph.use_fusion,
+            fuse_verbose: settings.cuda.rtc_verbose,
             ops: self.ops().clone(),
             ..BindOptions::new(self.backends().list())
         }

@@ -16,7 +16,7 @@ settings! {
         /// Warns about a missing driver or GPU and about an old CUDA library.
         check_cuda: bool = 1, "MXNET_CUDA_LIB_CHECKING" [D70 FirstUse NotYet];
         /// Logs the source of each kernel that is compiled at run time, and the time of fusion.
-        rtc_verbose: bool = 0, "MXNET_RTC_VERBOSE" [D87 EveryUse NotYet];
+        rtc_verbose: bool = 0, "MXNET_RTC_VERBOSE" [D87 EveryUse InEffect];
         /// Adds up float16 matrix products in float16 instead of float32.
         fc_true_fp16: bool = 0, "MXNET_FC_TRUE_FP16" [D90 EveryUse NotYet];
         /// Which GPUs the driver shows.

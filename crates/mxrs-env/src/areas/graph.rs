@@ -5,8 +5,8 @@ use crate::{Kind, settings};
 settings! {
     /// Passes over the graph.
     pub struct GraphSettings in Graph {
-        /// Joins elementwise operators on GPUs into kernels that are compiled at run time.
-        use_fusion: bool = 1, "MXNET_USE_FUSION" [D86 Owner NotYet];
+        /// Joins pointwise operators into kernels that keep the values between them out of memory.
+        use_fusion: bool = 1, "MXNET_USE_FUSION" [D86 Owner InEffect];
         /// Computes equal operators with equal inputs once.
         eliminate_common: bool = 1, "MXNET_ELIMINATE_COMMON_EXPR" [D88 Owner InEffect];
         /// Backend for which the graph is partitioned; `MKLDNN` and `ONEDNN` are the same, `NONE` switches it off.

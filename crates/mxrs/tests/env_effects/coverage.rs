@@ -3,9 +3,10 @@
 use mxrs::env::{Registered, Status, registry};
 
 /// The files that observe effects; `rules.rs`, which names everything, is not one of them.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     include_str!("threads.rs"),
     include_str!("engine.rs"),
+    include_str!("fusion.rs"),
     include_str!("gpu.rs"),
     include_str!("reports.rs"),
     include_str!("planner.rs"),

@@ -6,6 +6,7 @@
 mod coverage;
 mod door;
 mod engine;
+mod fusion;
 mod gpu;
 mod graphs;
 mod log_lines;

@@ -84,6 +84,8 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXNET_BACKWARD_DO_MIRROR", Bool),
     ("MXNET_MEMORY_OPT", Bool),
     ("MXNET_ELIMINATE_COMMON_EXPR", Bool),
+    ("MXNET_USE_FUSION", Bool),
+    ("MXNET_RTC_VERBOSE", Bool),
     ("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", From(2)),
     ("MXRS_REMAT", Remat),
     ("MXRS_MEMORY_BUDGET", Bytes),
@@ -253,8 +255,8 @@ fn a_misspelt_name_warns_with_the_right_one() {
 
 #[test]
 fn a_variable_that_is_not_yet_in_effect_warns() {
-    assert_eq!(warnings(&[("MXNET_USE_FUSION", "0")]), ["MXNET_USE_FUSION=0 is not yet in effect"]);
-    assert!(warnings(&[("MXNET_USE_FUSION", "1")]).is_empty(), "that is the default");
+    assert_eq!(warnings(&[("MXNET_RTC_SIZE_WARNING", "0")]), ["MXNET_RTC_SIZE_WARNING=0 is not yet in effect"]);
+    assert!(warnings(&[("MXNET_RTC_SIZE_WARNING", "1")]).is_empty(), "that is the default");
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! D86 and D87, with the older name O14: fusion of pointwise operators.
+
+use crate::graphs::{Calls, bind};
+use crate::{Vars, builder, check_older_name, log_lines};
+use mxrs::Runtime;
+use mxrs::exec::Executor;
+use mxrs::graph::Symbol;
+use mxrs::op::{Backend, FUSED_OP, Kernel, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
+use std::sync::Arc;
+
+/// Runs fused calls and nothing else.
+struct Fusing;
+
+impl Backend for Fusing {
+    fn name(&self) -> &'static str {
+        "fusing"
+    }
+
+    fn supports(&self, call: &OpCall<'_>) -> Support {
+        if call.op.name == FUSED_OP { Support::VENDOR } else { Support::no("fused calls only") }
+    }
+
+    fn plan(&self, call: &OpCall<'_>) -> mxrs::Result<PlannedKernel> {
+        ReferenceBackend.plan(call)
+    }
+
+    fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> mxrs::Result<Option<Arc<dyn Kernel>>> {
+        Ok(None)
+    }
+}
+
+fn runtime(vars: Vars<'_>) -> Runtime {
+    builder(vars).backend(Arc::new(Fusing)).only_backend("fusing").build().expect("the runtime starts")
+}
+
+/// Five pointwise operators in a row, run on three numbers.
+fn chain_of_five(vars: Vars<'_>) -> (Executor, Vec<f32>) {
+    let runtime = runtime(vars);
+    let mut calls = Calls::new(&runtime);
+    let mut y = Symbol::variable("x");
+    for op in ["sigmoid", "square", "tanh", "relu", "negative"] {
+        y = calls.call(op, &[], &[&y]);
+    }
+    let executor = bind(&runtime, &y.graph().unwrap(), [3]);
+    executor.argument("x").unwrap().copy_from(&[0.5f32, -2.0, 8.0]).unwrap();
+    executor.forward().unwrap();
+    let found = executor.outputs()[0].to_vec::<f32>().unwrap();
+    (executor, found)
+}
+
+#[test]
+fn d86_a_chain_of_five_is_one_kernel() {
+    let run = |vars: Vars<'_>| {
+        let (executor, found) = chain_of_five(vars);
+        let report = executor.report().unwrap();
+        ([report.n_fused(), report.n_fused_calls(), report.steps.len()], found)
+    };
+    let (on, off) = (run(&[]), run(&[("MXNET_USE_FUSION", "0")]));
+    assert_eq!((on.0, off.0), ([1, 5, 1], [0, 0, 5]));
+    assert_eq!(on.1, off.1);
+    assert_eq!(run(&[("MXNET_USE_FUSION", "1")]), on);
+}
+
+/// Lines about fusion while a graph is bound; it is bound once and run twice.
+fn lines(vars: Vars<'_>) -> Vec<String> {
+    let run = || {
+        let (executor, _) = chain_of_five(vars);
+        executor.forward().unwrap();
+        executor.outputs()[0].to_vec::<f32>().unwrap();
+    };
+    let (_, lines) = log_lines(run);
+    lines.into_iter().filter_map(|line| Some(line.strip_prefix("INFO fusion: ")?.to_owned())).collect()
+}
+
+#[test]
+fn d87_verbose_tells_the_time_of_the_pass() {
+    assert!(lines(&[]).is_empty() && lines(&[("MXNET_RTC_VERBOSE", "0")]).is_empty());
+    let told = lines(&[("MXNET_RTC_VERBOSE", "1")]);
+    assert_eq!(told.len(), 1, "once, at bind: {told:?}");
+    assert!(told[0].starts_with("5 pointwise calls in 1 fused calls"), "{told:?}");
+    assert!(told[0].ends_with('s'), "a time: {told:?}");
+    let off = [("MXNET_RTC_VERBOSE", "1"), ("MXNET_USE_FUSION", "0")];
+    assert!(lines(&off).is_empty());
+}
+
+#[test]
+fn o14_the_older_name() {
+    let effect = |vars: Vars<'_>| lines(vars).len();
+    check_older_name("MXNET_FUSION_VERBOSE", "MXNET_RTC_VERBOSE", ["1", "0"], effect);
+}
