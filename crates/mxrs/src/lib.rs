@@ -21,7 +21,7 @@
 //! ```
 //!
 //! Cargo features: `onednn` (default) compiles oneDNN and links it; `onednn-dynamic` loads `libdnnl.so.3` at run time
-//! instead. Without either the reference kernels run everything, slowly.
+//! instead. Without either, convolutions and matrix products run on the reference kernels, slowly.
 //!
 //! Read next: [`Runtime`], then the layer of your question: [`exec`] for how a graph runs, [`ops`] for what an operator
 //! does, [`mod@env`] for what a variable means.

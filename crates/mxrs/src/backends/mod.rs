@@ -7,6 +7,7 @@ mod onednn;
 #[path = "enabled.rs"]
 mod onednn;
 
+use mxrs_backend_cpu::CpuBackend;
 use mxrs_env::Settings;
 use mxrs_op::{Backend, ReferenceBackend};
 use mxrs_sync::Team;
@@ -42,7 +43,8 @@ pub struct Backends {
 }
 
 impl Backends {
-    /// Loads what this build and the settings allow, then what the caller brings; the reference kernels come last.
+    /// Loads what this build and the settings allow, then what the caller brings; kernels of mxrs come next, and the
+    /// reference kernels last.
     pub(crate) fn load(settings: &Settings, team: &Arc<Team>, extra: Vec<Arc<dyn Backend>>) -> Self {
         let mut backends = Self::default();
         match onednn::load(settings, team) {
@@ -53,8 +55,10 @@ impl Backends {
         backends.loaded.extend(
             extra.into_iter().map(|backend| LoadedBackend { backend, version: version("brought by the caller") }),
         );
-        let reference = Arc::new(ReferenceBackend);
-        backends.loaded.push(LoadedBackend { backend: reference, version: version(env!("CARGO_PKG_VERSION")) });
+        let own: [Arc<dyn Backend>; 2] = [CpuBackend::new(team), Arc::new(ReferenceBackend)];
+        backends
+            .loaded
+            .extend(own.map(|backend| LoadedBackend { backend, version: version(env!("CARGO_PKG_VERSION")) }));
         backends
     }
 
@@ -113,7 +117,7 @@ mod tests {
     #[test]
     fn a_backend_that_is_switched_off_is_absent_with_a_reason() {
         let backends = backends();
-        assert_eq!(backends.loaded.len(), 1);
+        assert_eq!(backends.list().iter().map(|backend| backend.name()).collect::<Vec<_>>(), ["cpu", "reference"]);
         assert_eq!(backends.absent[0].name, "onednn");
         let error = backends.keep_only("onednn").unwrap_err().to_string();
         assert!(error.starts_with("backend `onednn` is not built: "), "{error}");
@@ -122,7 +126,7 @@ mod tests {
     #[test]
     fn an_unknown_backend_is_told_the_known_ones() {
         let error = backends().keep_only("cudnn").unwrap_err().to_string();
-        assert_eq!(error, "backend: got `cudnn`, expected one of reference");
+        assert_eq!(error, "backend: got `cudnn`, expected one of cpu, reference");
         assert_eq!(backends().keep_only("reference").unwrap().list().len(), 1);
     }
 }

@@ -1,0 +1,55 @@
+//! Arithmetic of two tensors over their broadcast shape, row by row of the result.
+
+use super::for_number;
+use crate::level::Level;
+use crate::number::Number;
+use crate::plan::{Planned, row_major};
+use crate::pointwise::{Binary, Left, Minus, Over, Plus, Right, Times, map_slice, zip_slices};
+use crate::split::in_rows;
+use crate::tensors::{Sink, Source};
+use crate::walk::{broadcast, coalesce};
+use mxrs_op::{OpCall, PlannedKernel};
+
+/// Plans `broadcast_*`.
+pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
+    let dtype = call.outputs[0].dtype;
+    Some(match call.op.name {
+        "broadcast_add" => for_number!(call, dtype, T => binary::<T>(call, level, Plus)),
+        "broadcast_sub" => for_number!(call, dtype, T => binary::<T>(call, level, Minus)),
+        "broadcast_mul" => for_number!(call, dtype, T => binary::<T>(call, level, Times)),
+        "broadcast_div" => for_number!(call, dtype, T => binary::<T>(call, level, Over)),
+        _ => return None,
+    })
+}
+
+fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> PlannedKernel {
+    let (dtype, to) = (call.outputs[0].dtype, &call.outputs[0].shape);
+    let axes = coalesce(broadcast([&call.inputs[0].shape, &call.inputs[1].shape], to));
+    // With no axis left there is one element.
+    let steps = axes.last().map_or([0, 0], |inner| inner.strides);
+    row_major(call, 0, move |args| {
+        let (left, right) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1));
+        let out = Sink::<T>::of(args, 0, dtype)?;
+        in_rows(args.team, &axes, &|start, len, [l, r]| {
+            let fill = |piece: std::ops::Range<usize>, to: &mut [T]| {
+                let at = piece.start - start;
+                let places = |offset: usize, step: usize| match step {
+                    0 => offset..offset + 1,
+                    _ => offset + at..offset + at + piece.len(),
+                };
+                // SAFETY: an input in the memory of the output has its shape, so of it these are the elements that this
+                // piece is about to write, which are this thread's alone.
+                let (a, b) = unsafe { (left.slice(places(l, steps[0])), right.slice(places(r, steps[1]))) };
+                match steps {
+                    [0, 0] => to.fill(f.at(a[0], b[0])),
+                    [_, 0] => map_slice(level, Right(f, b[0]), a, to),
+                    [0, _] => map_slice(level, Left(f, a[0]), b, to),
+                    _ => zip_slices(level, f, a, b, to),
+                }
+            };
+            // SAFETY: rows are disjoint; see above for what is read.
+            unsafe { out.write(start..start + len, fill) };
+        });
+        Ok(())
+    })
+}

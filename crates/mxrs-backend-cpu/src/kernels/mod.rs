@@ -1,0 +1,110 @@
+//! Kernels with loops of their own, one file per family.
+
+mod argmax;
+mod broadcast;
+mod dropout;
+mod moves;
+mod philox;
+mod reduce;
+mod reduce_back;
+mod rows;
+mod short;
+mod softmax;
+mod softmax_loss;
+mod transpose;
+
+use crate::level::Level;
+use crate::plan::Planned;
+use mxrs_op::OpCall;
+use mxrs_types::DType;
+
+/// Plans a call of an operator that is not pointwise.
+///
+/// # Errors
+/// Why it cannot be planned.
+pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
+    if let Some(planned) = moves::plan(call).or_else(|| transpose::plan(call)).or_else(|| dropout::plan(call, level)) {
+        return planned;
+    }
+    let is_short = |dtype| matches!(dtype, DType::F16 | DType::BF16);
+    if call.inputs.iter().chain(call.outputs).any(|desc| is_short(desc.dtype)) {
+        return short::plan(call, |wide| arithmetic(wide, level));
+    }
+    arithmetic(call, level)
+}
+
+/// Kernels that compute in the type of their tensors.
+fn arithmetic(call: &OpCall<'_>, level: Level) -> Planned {
+    let families = [broadcast::plan, reduce::plan, reduce_back::plan, argmax::plan, softmax::plan, softmax_loss::plan];
+    let found = families.iter().find_map(|family| family(call, level));
+    found.unwrap_or_else(|| Err(format!("no kernel for {}", call.op.name)))
+}
+
+/// An expression with the type alias given, for a type with arithmetic that is not of 16 bits.
+macro_rules! for_number {
+    ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
+        match $dtype {
+            ::mxrs_types::DType::U8 => {
+                type $t = u8;
+                Ok($make)
+            }
+            ::mxrs_types::DType::I8 => {
+                type $t = i8;
+                Ok($make)
+            }
+            ::mxrs_types::DType::I32 => {
+                type $t = i32;
+                Ok($make)
+            }
+            ::mxrs_types::DType::I64 => {
+                type $t = i64;
+                Ok($make)
+            }
+            dtype => $crate::kernels::for_float!($call, dtype, $t => $make),
+        }
+    };
+}
+
+/// As [`for_number`], for floats only.
+macro_rules! for_float {
+    ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
+        match $dtype {
+            ::mxrs_types::DType::F32 => {
+                type $t = f32;
+                Ok($make)
+            }
+            ::mxrs_types::DType::F64 => {
+                type $t = f64;
+                Ok($make)
+            }
+            dtype => Err(format!("{} on {dtype}", $call.op.name)),
+        }
+    };
+}
+
+/// An expression with the type alias given, for any type that is only moved and added.
+macro_rules! for_element {
+    ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
+        match $dtype {
+            ::mxrs_types::DType::F16 => {
+                type $t = ::half::f16;
+                Ok($make)
+            }
+            ::mxrs_types::DType::BF16 => {
+                type $t = ::half::bf16;
+                Ok($make)
+            }
+            ::mxrs_types::DType::Bool => {
+                type $t = u8;
+                Ok($make)
+            }
+            dtype => $crate::kernels::for_number!($call, dtype, $t => $make),
+        }
+    };
+}
+use {for_element, for_float, for_number};
+
+/// The sizes of a tensor around one of its axes: the product before, its own, the product after.
+fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
+    (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
+}

@@ -1,0 +1,89 @@
+//! Philox 4×32-10 for many blocks at once: the bits of [`mxrs_op::RandomCall`], in vector registers.
+
+use crate::level::{Level, Loop};
+use mxrs_op::RandomCall;
+
+/// Blocks computed side by side.
+const BLOCKS: usize = 16;
+/// Words of those blocks.
+pub const WORDS: usize = 4 * BLOCKS;
+
+const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+
+/// Uniform numbers of a call from word `start`, a multiple of 4, on: as [`RandomCall::uniform`] gives them.
+pub fn fill_uniform(level: Level, random: RandomCall, start: u64, to: &mut [f32]) {
+    debug_assert!(start.is_multiple_of(4));
+    level.run(UniformLoop { random, first_block: start / 4, to });
+}
+
+struct UniformLoop<'a> {
+    random: RandomCall,
+    first_block: u64,
+    to: &'a mut [f32],
+}
+
+impl Loop for UniformLoop<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for (i, to) in self.to.chunks_mut(WORDS).enumerate() {
+            let words = blocks(self.random, self.first_block + (i * BLOCKS) as u64);
+            let mut uniform = [0.0f32; WORDS];
+            for b in 0..BLOCKS {
+                for w in 0..4 {
+                    // 24 bits fit the signed conversion that registers have.
+                    uniform[4 * b + w] = (words[w][b] >> 8) as i32 as f32 * (1.0 / 16_777_216.0);
+                }
+            }
+            to.copy_from_slice(&uniform[..to.len()]);
+        }
+    }
+}
+
+/// Word `w` of block `first + b` is at `[w][b]`.
+#[inline(always)]
+fn blocks(random: RandomCall, first: u64) -> [[u32; BLOCKS]; 4] {
+    let mut counter = [[0u32; BLOCKS]; 4];
+    for b in 0..BLOCKS {
+        let index = first.wrapping_add(b as u64);
+        counter[0][b] = index as u32;
+        counter[1][b] = (index >> 32) as u32;
+        counter[2][b] = random.number as u32;
+        counter[3][b] = (random.number >> 32) as u32;
+    }
+    let mut key = [random.seed as u32, (random.seed >> 32) as u32];
+    for _ in 0..10 {
+        for b in 0..BLOCKS {
+            let x = u64::from(counter[0][b]) * u64::from(MULTIPLIERS[0]);
+            let y = u64::from(counter[2][b]) * u64::from(MULTIPLIERS[1]);
+            counter[0][b] = (y >> 32) as u32 ^ counter[1][b] ^ key[0];
+            counter[1][b] = y as u32;
+            counter[2][b] = (x >> 32) as u32 ^ counter[3][b] ^ key[1];
+            counter[3][b] = x as u32;
+        }
+        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
+    }
+    counter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_call() {
+        for level in Level::available() {
+            for (seed, number) in [(1, 2), (u64::MAX, 0x1234_5678_9abc_def0)] {
+                let random = RandomCall { seed, number };
+                for start in [0u64, 4, 400, (1 << 34) - 8] {
+                    let mut numbers = [0.0; 150];
+                    fill_uniform(level, random, start, &mut numbers);
+                    for (i, x) in numbers.iter().enumerate() {
+                        assert_eq!(*x, random.uniform(start + i as u64), "{} {seed} {start} {i}", level.name());
+                    }
+                }
+            }
+        }
+    }
+}

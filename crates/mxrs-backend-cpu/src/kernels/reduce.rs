@@ -1,0 +1,218 @@
+//! Reductions over axes: sum, mean and maximum, and the sums that undo a broadcast or the addition of a bias.
+//!
+//! The axes become a nest of kept and reduced ones. Where the innermost is reduced, each result folds rows into lanes; where
+//! it is kept, a row of results folds rows element by element. Few results of many elements are cut into blocks, which are
+//! joined at the end. Blocks and lanes depend on the shape alone, so the threads do not change the bits.
+
+use super::rows::{Fold, LANES, Max, Sum, fold_each, fold_into, join_lanes};
+use super::{for_float, for_number};
+use crate::level::Level;
+use crate::number::{Float, Number};
+use crate::plan::{Planned, row_major};
+use crate::split::in_ranges;
+use crate::tensors::{Scratch, Sink, Source};
+use crate::walk::{Axes, Axis, Cursor, broadcast, coalesce, n_steps};
+use mxrs_op::{KernelArgs, OpCall, PlannedKernel};
+use mxrs_ops::ReduceParams;
+use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_types::{DType, Result, Shape};
+
+/// Results that are folded side by side.
+const COLUMNS: usize = 256;
+/// Pieces of work that keep a team of any usual size busy.
+const ENOUGH_UNITS: usize = 32;
+/// Elements below which a piece of work is not cut further.
+const BLOCK_ELEMENTS: usize = 1 << 15;
+
+/// Plans a reduction.
+pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
+    let (data, dtype) = (&call.inputs[0].shape, call.inputs[0].dtype);
+    let small = match call.op.name {
+        "sum" | "mean" | "max" => match kept_shape(call, data) {
+            Ok(kept) => kept,
+            Err(reason) => return Some(Err(reason)),
+        },
+        "_backward_broadcast_sum_like" => call.outputs[0].shape.clone(),
+        "_backward_Convolution_bias" | "_backward_FullyConnected_bias" => bias_shape(call, data),
+        _ => return None,
+    };
+    let nest = Nest::new(data, &small);
+    Some(match call.op.name {
+        "max" => for_number!(call, dtype, T => reduce::<T, Max>(call, level, nest, |max, _| max)),
+        "mean" => for_float!(call, dtype, T => reduce::<T, Sum>(call, level, nest, mean::<T>)),
+        _ => for_number!(call, dtype, T => reduce::<T, Sum>(call, level, nest, |sum, _| T::narrow(sum))),
+    })
+}
+
+/// The shape of data with 1 on reduced axes.
+pub fn kept_shape(call: &OpCall<'_>, data: &Shape) -> std::result::Result<Shape, String> {
+    let reduced = call.params.get::<ReduceParams>().reduced(data.ndim()).map_err(|error| error.to_string())?;
+    Ok(data.iter().zip(reduced).map(|(size, is_reduced)| if is_reduced { 1 } else { *size }).collect())
+}
+
+/// The shape of a product's result with 1 on every axis but that of its bias: the channels, which are last in a layout that
+/// ends with them, and where the operator is not a convolution.
+pub fn bias_shape(call: &OpCall<'_>, shape: &Shape) -> Shape {
+    let is_second = call.op.name.contains("Convolution") && !call.params.get::<ConvolutionParams>().is_channels_last();
+    let bias_axis = if is_second { 1 } else { shape.ndim().saturating_sub(1) };
+    shape.iter().enumerate().map(|(axis, size)| if axis == bias_axis { *size } else { 1 }).collect()
+}
+
+fn mean<T: Float>(sum: f64, count: usize) -> T {
+    T::from_f64(sum / count as f64)
+}
+
+/// The walk of a reduction: elements that one result folds, and results.
+struct Nest {
+    /// Outer axes of results: strides in data.
+    kept: Axes<1>,
+    /// Results next to each other whose elements are next to each other; 1 where rows are reduced.
+    width: usize,
+    /// Axes of the rows that are folded.
+    reduced: Axes<1>,
+    /// Elements of a row that one result folds; 1 where results stand side by side.
+    row: usize,
+    n_blocks: usize,
+}
+
+impl Nest {
+    fn new(data: &Shape, small: &Shape) -> Self {
+        let axes = coalesce(broadcast([data, small], data));
+        let is_reduced = |axis: &Axis<2>| axis.strides[1] == 0;
+        let (mut width, mut row) = (1, 1);
+        let mut outer = &axes[..];
+        if let Some((inner, rest)) = axes.split_last() {
+            *(if is_reduced(inner) { &mut row } else { &mut width }) = inner.size;
+            outer = rest;
+        }
+        let of = |wanted: bool| -> Axes<1> {
+            let chosen = outer.iter().filter(|axis| is_reduced(axis) == wanted);
+            chosen.map(|axis| Axis { size: axis.size, strides: [axis.strides[0]] }).collect()
+        };
+        let mut nest = Self { kept: of(false), width, reduced: of(true), row, n_blocks: 1 };
+        let most = nest.count() * width * n_steps(&nest.kept) / BLOCK_ELEMENTS;
+        nest.n_blocks = ENOUGH_UNITS.div_ceil(nest.n_groups().max(1)).min(most).max(1);
+        nest
+    }
+
+    /// Elements that make one result.
+    fn count(&self) -> usize {
+        n_steps(&self.reduced) * self.row
+    }
+
+    /// Groups of results that are folded together.
+    fn n_groups(&self) -> usize {
+        n_steps(&self.kept) * self.width.div_ceil(COLUMNS)
+    }
+
+    /// First result of a group, their number, and where their elements begin.
+    fn group(&self, group: usize) -> (usize, usize, usize) {
+        let n_pieces = self.width.div_ceil(COLUMNS);
+        let (outer, first) = (group / n_pieces, group % n_pieces * COLUMNS);
+        let offset = Cursor::new(&self.kept, outer).offsets[0] + first;
+        (outer * self.width + first, (self.width - first).min(COLUMNS), offset)
+    }
+
+    /// Folds one block of the elements of a group into `parts`, one for each of its results.
+    fn fold_block<T: Number, F: Fold<T>>(
+        &self,
+        level: Level,
+        data: &Source<'_, T>,
+        (group, block): (usize, usize),
+        parts: &mut [F::Part],
+    ) {
+        let (_, n_results, offset) = self.group(group);
+        // Blocks are cut at multiples of the lanes.
+        let per_block = self.count().div_ceil(self.n_blocks).next_multiple_of(if self.row > 1 { LANES } else { 1 });
+        let end = self.count().min((block + 1) * per_block);
+        let mut at = block * per_block;
+        if at >= end {
+            return;
+        }
+        let mut rows = Cursor::new(&self.reduced, at / self.row);
+        let mut lanes = [F::EMPTY; LANES];
+        while at < end {
+            let column = at % self.row;
+            let start = offset + rows.offsets[0] + column;
+            let len = (self.row - column).min(end - at);
+            // SAFETY: an input in the memory of the output has its shape; then each result is folded from its own place,
+            // which is written when the group is done.
+            let elements = unsafe { data.slice(start..start + if self.row > 1 { len } else { n_results }) };
+            if self.row > 1 {
+                fold_into::<T, F>(level, &mut lanes, elements);
+            } else {
+                fold_each::<T, F>(level, parts, elements);
+            }
+            at += len;
+            rows.advance();
+        }
+        if self.row > 1 {
+            parts[0] = F::join(parts[0], join_lanes::<T, F>(lanes));
+        }
+    }
+}
+
+fn reduce<T: Number + 'static, F: Fold<T>>(
+    call: &OpCall<'_>,
+    level: Level,
+    nest: Nest,
+    finish: fn(F::Part, usize) -> T,
+) -> PlannedKernel {
+    let dtype = call.outputs[0].dtype;
+    let n_parts = if nest.n_blocks > 1 { nest.n_groups() * nest.n_blocks * nest.width.min(COLUMNS) } else { 0 };
+    row_major(call, n_parts * size_of::<F::Part>(), move |args| run::<T, F>(args, level, &nest, finish, dtype))
+}
+
+fn run<T: Number, F: Fold<T>>(
+    args: &KernelArgs<'_>,
+    level: Level,
+    nest: &Nest,
+    finish: fn(F::Part, usize) -> T,
+    dtype: DType,
+) -> Result<()> {
+    let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
+    let write = |group: usize, parts: &[F::Part]| {
+        let (first, n_results, _) = nest.group(group);
+        let results = first..first + n_results;
+        // SAFETY: groups are disjoint.
+        unsafe {
+            out.write(results, |piece, to| {
+                let parts = &parts[piece.start - first..];
+                to.iter_mut().zip(parts).for_each(|(to, part)| *to = finish(*part, nest.count()));
+            });
+        }
+    };
+    let (n_groups, n_blocks) = (nest.n_groups(), nest.n_blocks);
+    let cost = nest.count() * nest.width.min(COLUMNS) / n_blocks;
+    if n_blocks == 1 {
+        in_ranges(args.team, n_groups, cost.max(1), &|groups| {
+            for group in groups {
+                let mut parts = [F::EMPTY; COLUMNS];
+                let parts = &mut parts[..nest.width.min(COLUMNS)];
+                nest.fold_block::<T, F>(level, &data, (group, 0), parts);
+                write(group, parts);
+            }
+        });
+        return Ok(());
+    }
+    let width = nest.width.min(COLUMNS);
+    let all_parts = Scratch::<F::Part>::of(args, 0, n_groups * n_blocks * width);
+    in_ranges(args.team, n_groups * n_blocks, cost, &|units| {
+        for unit in units {
+            // SAFETY: every piece of work has its own part.
+            let parts = unsafe { all_parts.slice(unit * width..(unit + 1) * width) };
+            parts.fill(F::EMPTY);
+            nest.fold_block::<T, F>(level, &data, (unit / n_blocks, unit % n_blocks), parts);
+        }
+    });
+    for group in 0..n_groups {
+        // SAFETY: the threads are done with their parts.
+        let parts = unsafe { all_parts.slice(group * n_blocks * width..(group + 1) * n_blocks * width) };
+        let (sum, rest) = parts.split_at_mut(width);
+        for parts in rest.chunks_exact(width) {
+            sum.iter_mut().zip(parts).for_each(|(sum, part)| *sum = F::join(*sum, *part));
+        }
+        write(group, sum);
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Folding the elements of a slice into one value, in a fixed order whatever the width of the registers.
+
+use crate::level::{Level, Loop};
+use crate::number::Number;
+
+/// Partial results a slice is folded into, element `i` into number `i % LANES`: as many as the widest registers need to be
+/// busy.
+pub const LANES: usize = 32;
+
+/// A way to make one value of many. `add` and `join` must be `#[inline(always)]`.
+pub trait Fold<T>: Copy + Send + Sync + 'static {
+    /// A partial result.
+    type Part: bytemuck::Pod + Send + Sync;
+    /// The result of nothing.
+    const EMPTY: Self::Part;
+    /// With one more element.
+    fn add(part: Self::Part, x: T) -> Self::Part;
+    /// Of two partial results.
+    fn join(a: Self::Part, b: Self::Part) -> Self::Part;
+}
+
+/// Sum, in `f64` or `i64`.
+#[derive(Clone, Copy)]
+pub struct Sum;
+
+impl<T: Number + 'static> Fold<T> for Sum {
+    type Part = T::Wide;
+    const EMPTY: T::Wide = T::WIDE_ZERO;
+    #[inline(always)]
+    fn add(part: T::Wide, x: T) -> T::Wide {
+        T::wide_plus(part, x.widen())
+    }
+    #[inline(always)]
+    fn join(a: T::Wide, b: T::Wide) -> T::Wide {
+        T::wide_plus(a, b)
+    }
+}
+
+/// Largest element; NaN when there is one.
+#[derive(Clone, Copy)]
+pub struct Max;
+
+impl<T: Number + 'static> Fold<T> for Max {
+    type Part = T;
+    const EMPTY: T = T::LOWEST;
+    #[inline(always)]
+    fn add(part: T, x: T) -> T {
+        x.larger(part)
+    }
+    #[inline(always)]
+    fn join(a: T, b: T) -> T {
+        a.larger(b)
+    }
+}
+
+/// Partial results of one value.
+pub type Lanes<P> = [P; LANES];
+
+struct FoldLoop<'a, T, F: Fold<T>>(&'a mut Lanes<F::Part>, &'a [T]);
+
+impl<T: Copy, F: Fold<T>> Loop for FoldLoop<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let mut lanes = *self.0;
+        let chunks = self.1.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for l in 0..LANES {
+                lanes[l] = F::add(lanes[l], chunk[l]);
+            }
+        }
+        for (lane, x) in lanes.iter_mut().zip(rest) {
+            *lane = F::add(*lane, *x);
+        }
+        *self.0 = lanes;
+    }
+}
+
+/// Folds a slice into partial results.
+pub fn fold_into<T: Copy, F: Fold<T>>(level: Level, lanes: &mut Lanes<F::Part>, row: &[T]) {
+    level.run(FoldLoop::<T, F>(lanes, row));
+}
+
+struct ColumnLoop<'a, T, F: Fold<T>>(&'a mut [F::Part], &'a [T]);
+
+impl<T: Copy, F: Fold<T>> Loop for ColumnLoop<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for (part, x) in self.0.iter_mut().zip(self.1) {
+            *part = F::add(*part, *x);
+        }
+    }
+}
+
+/// Folds each element of a slice into the partial result at its place.
+pub fn fold_each<T: Copy, F: Fold<T>>(level: Level, parts: &mut [F::Part], row: &[T]) {
+    level.run(ColumnLoop::<T, F>(parts, row));
+}
+
+/// One result of all, joined in halves.
+pub fn join_lanes<T, F: Fold<T>>(mut lanes: Lanes<F::Part>) -> F::Part {
+    let mut n = LANES / 2;
+    while n > 0 {
+        for l in 0..n {
+            lanes[l] = F::join(lanes[l], lanes[l + n]);
+        }
+        n /= 2;
+    }
+    lanes[0]
+}
+
+/// The result of one slice.
+pub fn fold<T: Copy, F: Fold<T>>(level: Level, row: &[T]) -> F::Part {
+    let mut lanes = [F::EMPTY; LANES];
+    fold_into::<T, F>(level, &mut lanes, row);
+    join_lanes::<T, F>(lanes)
+}

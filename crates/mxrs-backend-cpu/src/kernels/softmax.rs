@@ -1,0 +1,292 @@
+//! Softmax over an axis, its gradient, and the forward of `SoftmaxOutput`.
+//!
+//! Three passes over the data of a row (largest, sum of `e^((x - largest) / t)`, quotients) and none over the result, which
+//! may be in the memory of the data or added to what is there. Sums are in `f64`.
+
+use super::rows::{Fold, LANES, Lanes, Max, Sum, fold, fold_each, join_lanes};
+use super::{around, for_float};
+use crate::level::{Level, Loop};
+use crate::number::{Float, Number};
+use crate::plan::{Planned, row_major};
+use crate::split::in_ranges;
+use crate::tensors::{Sink, Source};
+use mxrs_op::{KernelArgs, OpCall};
+use mxrs_ops::nn::softmax::SoftmaxParams;
+use mxrs_types::{DType, Result};
+
+/// Distributions along an inner axis that are computed side by side.
+const COLUMNS: usize = 256;
+
+/// Rows of `size` elements, `inner` of which lie interleaved.
+#[derive(Clone, Copy)]
+pub struct Rows {
+    pub outer: usize,
+    pub size: usize,
+    pub inner: usize,
+}
+
+impl Rows {
+    /// Runs `body(outer, first, width)` for pieces of interleaved rows that make up all.
+    pub fn in_pieces(self, args: &KernelArgs<'_>, body: &(dyn Fn(usize, usize, usize) + Sync)) {
+        let n_pieces = self.inner.div_ceil(COLUMNS);
+        // A row costs about as much as some passes over memory.
+        let cost = 4 * self.size * self.inner.min(COLUMNS);
+        in_ranges(args.team, self.outer * n_pieces, cost, &|pieces| {
+            for piece in pieces {
+                let first = piece % n_pieces * COLUMNS;
+                body(piece / n_pieces, first, (self.inner - first).min(COLUMNS));
+            }
+        });
+    }
+}
+
+/// Plans `softmax`, `_backward_softmax` and `SoftmaxOutput`.
+pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
+    let (shape, dtype) = (&call.inputs[0].shape, call.outputs[0].dtype);
+    let rows = match call.op.name {
+        "SoftmaxOutput" => Ok((super::softmax_loss::rows(call), 1.0)),
+        "softmax" | "_backward_softmax" => axis_rows(call),
+        _ => return None,
+    };
+    Some(rows.and_then(|(rows, temperature)| {
+        if call.inputs.iter().chain(call.outputs).any(|desc| desc.dtype != dtype) {
+            return Err(format!("{} of two types", call.op.name));
+        }
+        debug_assert_eq!(shape.n_elements(), rows.outer * rows.size * rows.inner);
+        if call.op.name == "_backward_softmax" {
+            return for_float!(call, dtype, T => row_major(call, 0, move |args| {
+                backward::<T>(args, level, rows, T::from_f64(temperature), dtype)
+            }));
+        }
+        for_float!(call, dtype, T => row_major(call, 0, move |args| {
+            forward::<T>(args, level, rows, T::from_f64(temperature), dtype)
+        }))
+    }))
+}
+
+fn axis_rows(call: &OpCall<'_>) -> std::result::Result<(Rows, f64), String> {
+    let params = call.params.get::<SoftmaxParams>();
+    if params.has_length() {
+        return Err("softmax of a part of each row".into());
+    }
+    let shape = &call.inputs[0].shape;
+    let axis = shape.axis(i64::from(params.axis)).map_err(|error| error.to_string())?;
+    let (outer, size, inner) = around(shape, axis);
+    Ok((Rows { outer, size, inner }, params.temperature.unwrap_or(1.0)))
+}
+
+/// `e^((x - largest) / t)`.
+#[inline(always)]
+fn power<T: Float>(x: T, largest: T, temperature: T) -> T {
+    x.minus(largest).over(temperature).exp()
+}
+
+struct SumLoop<'a, T> {
+    row: &'a [T],
+    largest: T,
+    temperature: T,
+}
+
+impl<T: Float> Loop for SumLoop<'_, T> {
+    type Output = Lanes<f64>;
+    #[inline(always)]
+    fn run(self) -> Lanes<f64> {
+        let mut lanes = [0.0; LANES];
+        let chunks = self.row.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for l in 0..LANES {
+                lanes[l] += power(chunk[l], self.largest, self.temperature).widen();
+            }
+        }
+        for (lane, x) in lanes.iter_mut().zip(rest) {
+            *lane += power(*x, self.largest, self.temperature).widen();
+        }
+        lanes
+    }
+}
+
+struct QuotientLoop<'a, T> {
+    row: &'a [T],
+    largest: T,
+    temperature: T,
+    sum: T,
+    to: &'a mut [T],
+}
+
+impl<T: Float> Loop for QuotientLoop<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for (to, x) in self.to.iter_mut().zip(self.row) {
+            *to = power(*x, self.largest, self.temperature).over(self.sum);
+        }
+    }
+}
+
+/// One element of each of several rows.
+struct ColumnsLoop<'a, T> {
+    row: &'a [T],
+    largest: &'a [T],
+    temperature: T,
+    sums: &'a mut [f64],
+    to: Option<&'a mut [T]>,
+}
+
+impl<T: Float> Loop for ColumnsLoop<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let elements = self.row.iter().zip(self.largest).zip(self.sums);
+        if let Some(to) = self.to {
+            for (to, ((x, largest), sum)) in to.iter_mut().zip(elements) {
+                *to = power(*x, *largest, self.temperature).over(T::narrow(*sum));
+            }
+        } else {
+            for ((x, largest), sum) in elements {
+                *sum += power(*x, *largest, self.temperature).widen();
+            }
+        }
+    }
+}
+
+fn forward<T: Float + 'static>(
+    args: &KernelArgs<'_>,
+    level: Level,
+    rows: Rows,
+    temperature: T,
+    dtype: DType,
+) -> Result<()> {
+    let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
+    rows.in_pieces(args, &|outer, first, width| {
+        let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
+        if rows.inner == 1 {
+            let start = at(0);
+            // SAFETY: a row is one thread's alone; where the data is in the output's memory, a piece of it is read before
+            // it is written, and slices of the whole row are gone by then.
+            let row = |from: usize, to: usize| unsafe { data.slice(start + from..start + to) };
+            let largest = fold::<T, Max>(level, row(0, rows.size));
+            let lanes = level.run(SumLoop { row: row(0, rows.size), largest, temperature });
+            let sum = T::narrow(join_lanes::<T, Sum>(lanes));
+            let fill = |piece: std::ops::Range<usize>, to: &mut [T]| {
+                let row = row(piece.start - start, piece.end - start);
+                level.run(QuotientLoop { row, largest, temperature, sum, to });
+            };
+            // SAFETY: as above.
+            unsafe { out.write(start..start + rows.size, fill) };
+            return;
+        }
+        let (mut largest, mut sums) = ([<Max as Fold<T>>::EMPTY; COLUMNS], [0.0; COLUMNS]);
+        let (largest, sums) = (&mut largest[..width], &mut sums[..width]);
+        // SAFETY: as above, for the columns of this piece.
+        let row = |k: usize| unsafe { data.slice(at(k)..at(k) + width) };
+        (0..rows.size).for_each(|k| fold_each::<T, Max>(level, largest, row(k)));
+        for k in 0..rows.size {
+            level.run(ColumnsLoop { row: row(k), largest, temperature, sums, to: None });
+        }
+        for k in 0..rows.size {
+            let fill = |_: std::ops::Range<usize>, to: &mut [T]| {
+                level.run(ColumnsLoop { row: row(k), largest, temperature, sums, to: Some(to) });
+            };
+            // SAFETY: as above; a row of columns is one piece.
+            unsafe { out.write(at(k)..at(k) + width, fill) };
+        }
+    });
+    Ok(())
+}
+
+struct DotLoop<'a, T>(&'a [T], &'a [T]);
+
+impl<T: Float> Loop for DotLoop<'_, T> {
+    type Output = Lanes<f64>;
+    #[inline(always)]
+    fn run(self) -> Lanes<f64> {
+        let mut lanes = [0.0; LANES];
+        let (g, y) = (self.0.chunks_exact(LANES), self.1.chunks_exact(LANES));
+        let rest = g.remainder().iter().zip(y.remainder());
+        for (g, y) in g.zip(y) {
+            for l in 0..LANES {
+                lanes[l] = g[l].widen().mul_add(y[l].widen(), lanes[l]);
+            }
+        }
+        for (lane, (g, y)) in lanes.iter_mut().zip(rest) {
+            *lane = g.widen().mul_add(y.widen(), *lane);
+        }
+        lanes
+    }
+}
+
+/// `y (g - sum) / t`, with one sum or one for each element.
+struct GradientLoop<'a, T> {
+    g: &'a [T],
+    y: &'a [T],
+    sums: &'a [f64],
+    temperature: T,
+    to: &'a mut [T],
+}
+
+impl<T: Float> Loop for GradientLoop<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let elements = self.to.iter_mut().zip(self.g).zip(self.y);
+        if let [sum] = self.sums {
+            let sum = T::narrow(*sum);
+            for ((to, g), y) in elements {
+                *to = y.times(g.minus(sum)).over(self.temperature);
+            }
+        } else {
+            for (((to, g), y), sum) in elements.zip(self.sums) {
+                *to = y.times(g.minus(T::narrow(*sum))).over(self.temperature);
+            }
+        }
+    }
+}
+
+struct DotColumnsLoop<'a, T>(&'a [T], &'a [T], &'a mut [f64]);
+
+impl<T: Float> Loop for DotColumnsLoop<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for ((g, y), sum) in self.0.iter().zip(self.1).zip(self.2) {
+            *sum = g.widen().mul_add(y.widen(), *sum);
+        }
+    }
+}
+
+fn backward<T: Float + 'static>(
+    args: &KernelArgs<'_>,
+    level: Level,
+    rows: Rows,
+    temperature: T,
+    dtype: DType,
+) -> Result<()> {
+    let (ograd, output, out) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1), Sink::<T>::of(args, 0, dtype)?);
+    rows.in_pieces(args, &|outer, first, width| {
+        let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
+        // SAFETY: as in `forward`.
+        let read = |start: usize, end: usize| unsafe { (ograd.slice(start..end), output.slice(start..end)) };
+        let mut sums = [0.0; COLUMNS];
+        let sums = &mut sums[..width];
+        // A row that lies in one piece, or one element of each row.
+        let (n_writes, len) = if rows.inner == 1 { (1, rows.size) } else { (rows.size, width) };
+        for k in 0..n_writes {
+            let (g, y) = read(at(k), at(k) + len);
+            if rows.inner == 1 {
+                sums[0] = join_lanes::<T, Sum>(level.run(DotLoop(g, y)));
+            } else {
+                level.run(DotColumnsLoop(g, y, sums));
+            }
+        }
+        for k in 0..n_writes {
+            let fill = |piece: std::ops::Range<usize>, to: &mut [T]| {
+                let (g, y) = read(piece.start, piece.end);
+                level.run(GradientLoop { g, y, sums, temperature, to });
+            };
+            // SAFETY: as in `forward`.
+            unsafe { out.write(at(k)..at(k) + len, fill) };
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! The gradient of `SoftmaxOutput`: `(out - target) · factor`, with a target that is one class of each row, or the label
+//! itself where it is a distribution.
+
+use super::softmax::Rows;
+use super::{around, for_float};
+use crate::level::{Level, Loop};
+use crate::number::Float;
+use crate::plan::{Planned, row_major};
+use crate::split::in_element_ranges;
+use crate::tensors::{Sink, Source};
+use mxrs_op::{KernelArgs, OpCall, PlannedKernel};
+use mxrs_ops::nn::softmax_output::{Normalization, SoftmaxOutputParams};
+use mxrs_types::{DType, Result};
+use std::ops::Range;
+
+/// The distributions in the data of `SoftmaxOutput`, which is the first input.
+pub fn rows(call: &OpCall<'_>) -> Rows {
+    let (params, shape) = (call.params.get::<SoftmaxOutputParams>(), &call.inputs[0].shape);
+    let (outer, size, inner) = if params.multi_output {
+        around(shape, 1)
+    } else if params.preserve_shape {
+        around(shape, shape.ndim() - 1)
+    } else {
+        (shape[0], shape[1..].iter().product(), 1)
+    };
+    Rows { outer, size, inner }
+}
+
+/// Plans `_backward_SoftmaxOutput`.
+pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
+    if call.op.name != "_backward_SoftmaxOutput" {
+        return None;
+    }
+    let (rows, dtype) = (rows(call), call.outputs[0].dtype);
+    let is_distribution = call.inputs[1].shape == call.inputs[0].shape;
+    if !is_distribution && call.inputs[1].shape.n_elements() < rows.outer * rows.inner {
+        return Some(Err("fewer labels than rows".into()));
+    }
+    Some(for_float!(call, dtype, T => loss::<T>(call, level, rows, is_distribution)))
+}
+
+/// What targets are made of.
+#[derive(Clone, Copy)]
+struct Target<T> {
+    /// At the label.
+    on: T,
+    /// Elsewhere.
+    off: T,
+    factor: T,
+    /// A label whose rows get 0.
+    ignored: Option<i64>,
+}
+
+/// A label as a class: truncated, and saturated as casts do.
+fn class<T: Float>(label: T) -> i64 {
+    label.widen() as i64
+}
+
+fn loss<T: Float + 'static>(call: &OpCall<'_>, level: Level, rows: Rows, is_distribution: bool) -> PlannedKernel {
+    let params = call.params.clone();
+    let dtype = call.outputs[0].dtype;
+    row_major(call, 0, move |args| {
+        let params = params.get::<SoftmaxOutputParams>();
+        if is_distribution {
+            return of_distributions::<T>(args, level, T::from_f64(f64::from(params.grad_scale)), dtype);
+        }
+        let labels = Source::<T>::of(args, 1);
+        // SAFETY: a label is not in the output's memory: their shapes differ.
+        let labels = unsafe { labels.slice(0..rows.outer * rows.inner) };
+        of_classes(args, level, rows, labels, target(params, rows, labels), dtype)
+    })
+}
+
+fn target<T: Float>(params: &SoftmaxOutputParams, rows: Rows, labels: &[T]) -> Target<T> {
+    let ignored = params.ignore_label as i64;
+    let n_counted = match params.normalization {
+        Normalization::Null => 1,
+        Normalization::Batch if params.multi_output => rows.outer,
+        Normalization::Batch => labels.len(),
+        Normalization::Valid => labels.iter().filter(|label| class(**label) != ignored).count().max(1),
+    };
+    let per_image = params.multi_output && params.normalization != Normalization::Valid;
+    let n_positions = if per_image { rows.inner } else { 1 };
+    let alpha = if params.multi_output { 0.0 } else { f64::from(params.smooth_alpha) };
+    let off = if alpha > 0.0 { alpha / (rows.size as f64 - 1.0) } else { 0.0 };
+    Target {
+        on: T::from_f64(1.0 - alpha),
+        off: T::from_f64(off),
+        factor: T::from_f64(f64::from(params.grad_scale) / n_positions as f64 / n_counted as f64),
+        ignored: params.use_ignore.then_some(ignored),
+    }
+}
+
+/// Elements `first..` of one row.
+struct RowLoop<'a, T> {
+    target: Target<T>,
+    y: &'a [T],
+    first: usize,
+    label: i64,
+    ograd: Option<&'a [T]>,
+    to: &'a mut [T],
+}
+
+impl<T: Float> Loop for RowLoop<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { target, y, first, label, ograd, to } = self;
+        if target.ignored == Some(label) {
+            to.fill(T::ZERO);
+        } else {
+            // Everywhere as if the label were elsewhere, then at the label.
+            for (to, y) in to.iter_mut().zip(y) {
+                *to = y.minus(target.off).times(target.factor);
+            }
+            let place = label.checked_sub(first as i64).and_then(|place| usize::try_from(place).ok());
+            if let Some(place) = place.filter(|place| *place < y.len()) {
+                to[place] = y[place].minus(target.on).times(target.factor);
+            }
+        }
+        for (to, g) in to.iter_mut().zip(ograd.unwrap_or(&[])) {
+            *to = to.times(*g);
+        }
+    }
+}
+
+/// Element `k` of rows that lie interleaved.
+struct ColumnsLoop<'a, T> {
+    target: Target<T>,
+    y: &'a [T],
+    k: i64,
+    labels: &'a [T],
+    ograd: Option<&'a [T]>,
+    to: &'a mut [T],
+}
+
+impl<T: Float> Loop for ColumnsLoop<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let target = self.target;
+        for ((to, y), label) in self.to.iter_mut().zip(self.y).zip(self.labels) {
+            let label = label.widen() as i64;
+            let there = if label == self.k { target.on } else { target.off };
+            *to = if target.ignored == Some(label) { T::ZERO } else { y.minus(there).times(target.factor) };
+        }
+        for (to, g) in self.to.iter_mut().zip(self.ograd.unwrap_or(&[])) {
+            *to = to.times(*g);
+        }
+    }
+}
+
+/// The third input, where there is one.
+fn ograd_of<'a, T: Float>(args: &KernelArgs<'a>) -> Option<Source<'a, T>> {
+    (args.inputs.len() > 2).then(|| Source::of(args, 2))
+}
+
+fn of_classes<T: Float + 'static>(
+    args: &KernelArgs<'_>,
+    level: Level,
+    rows: Rows,
+    labels: &[T],
+    target: Target<T>,
+    dtype: DType,
+) -> Result<()> {
+    let (output, ograd, out) = (Source::<T>::of(args, 0), ograd_of::<T>(args), Sink::<T>::of(args, 0, dtype)?);
+    rows.in_pieces(args, &|outer, first, width| {
+        let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
+        // SAFETY: a piece is one thread's alone, and where an input is in the output's memory, its elements are read before
+        // they are written.
+        let read = |piece: &Range<usize>| unsafe {
+            (output.slice(piece.clone()), ograd.map(|ograd| ograd.slice(piece.clone())))
+        };
+        if rows.inner == 1 {
+            let (start, label) = (at(0), class(labels[outer]));
+            let fill = |piece: Range<usize>, to: &mut [T]| {
+                let (y, ograd) = read(&piece);
+                level.run(RowLoop { target, y, first: piece.start - start, label, ograd, to });
+            };
+            // SAFETY: as above.
+            unsafe { out.write(start..start + rows.size, fill) };
+            return;
+        }
+        let labels = &labels[outer * rows.inner + first..][..width];
+        for k in 0..rows.size {
+            let fill = |piece: Range<usize>, to: &mut [T]| {
+                let (y, ograd) = read(&piece);
+                let labels = &labels[piece.start - at(k)..];
+                level.run(ColumnsLoop { target, y, k: k as i64, labels, ograd, to });
+            };
+            // SAFETY: as above.
+            unsafe { out.write(at(k)..at(k) + width, fill) };
+        }
+    });
+    Ok(())
+}
+
+struct DistributionLoop<'a, T> {
+    y: &'a [T],
+    label: &'a [T],
+    ograd: Option<&'a [T]>,
+    scale: T,
+    to: &'a mut [T],
+}
+
+impl<T: Float> Loop for DistributionLoop<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for ((to, y), label) in self.to.iter_mut().zip(self.y).zip(self.label) {
+            *to = y.minus(*label).times(self.scale);
+        }
+        for (to, g) in self.to.iter_mut().zip(self.ograd.unwrap_or(&[])) {
+            *to = to.times(*g);
+        }
+    }
+}
+
+fn of_distributions<T: Float>(args: &KernelArgs<'_>, level: Level, scale: T, dtype: DType) -> Result<()> {
+    let (output, label, ograd) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1), ograd_of::<T>(args));
+    let out = Sink::<T>::of(args, 0, dtype)?;
+    let n_elements = args.inputs[0].len_bytes() / dtype.size_of();
+    in_element_ranges(args.team, n_elements, &|range| {
+        // SAFETY: ranges are disjoint, and elements are read before they are written.
+        unsafe {
+            out.write(range, |piece, to| {
+                let (y, label) = (output.slice(piece.clone()), label.slice(piece.clone()));
+                let ograd = ograd.map(|ograd| ograd.slice(piece));
+                level.run(DistributionLoop { y, label, ograd, scale, to });
+            });
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Axes in another order: rows copied where the last axis stays, else small blocks turned in the L1 cache.
+
+use super::for_element;
+use crate::number::Element;
+use crate::plan::{Planned, apart};
+use crate::split::{in_ranges, in_rows};
+use crate::tensors::{Sink, Source};
+use crate::walk::{Axes, Axis, Cursor, coalesce, n_steps};
+use mxrs_op::{KernelArgs, OpCall, PlannedKernel};
+use mxrs_ops::shape::transpose::TransposeParams;
+use mxrs_types::{DType, Result};
+
+/// Elements of a block along the input's memory, a cache line of `f32`.
+const ALONG_INPUT: usize = 16;
+/// Elements of a block along the output's memory.
+const ALONG_OUTPUT: usize = 64;
+
+/// Plans `transpose`.
+pub fn plan(call: &OpCall<'_>) -> Option<Planned> {
+    if call.op.name != "transpose" {
+        return None;
+    }
+    let (from, to) = (&call.inputs[0].shape, &call.outputs[0]);
+    let order = match call.params.get::<TransposeParams>().order(from.ndim()) {
+        Ok(order) => order,
+        Err(error) => return Some(Err(error.to_string())),
+    };
+    let strides = (from.strides(), to.shape.strides());
+    let axis = |(i, axis): (usize, &usize)| Axis { size: to.shape[i], strides: [strides.0[*axis], strides.1[i]] };
+    let axes = coalesce(order.iter().enumerate().map(axis));
+    Some(for_element!(call, to.dtype, T => permute::<T>(call, axes, to.dtype)))
+}
+
+fn permute<T: Element>(call: &OpCall<'_>, axes: Axes<2>, dtype: DType) -> PlannedKernel {
+    // The axis along which the input is contiguous; it is the last one, or there is none, when rows stay rows.
+    let along = axes.iter().position(|axis| axis.strides[0] == 1).filter(|along| along + 1 < axes.len());
+    apart(call, 0, move |args| match along {
+        Some(along) if n_steps(&axes) > 0 => turn::<T>(args, &axes, along, dtype),
+        _ => copy_rows::<T>(args, &axes, dtype),
+    })
+}
+
+fn copy_rows<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, dtype: DType) -> Result<()> {
+    let (from, to) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
+    in_rows(args.team, axes, &|start, len, [source, _]| {
+        // SAFETY: rows are disjoint, and the plan says that the input has not the output's memory.
+        unsafe {
+            to.write(start..start + len, |piece, to| {
+                let at = source + piece.start - start;
+                to.copy_from_slice(from.slice(at..at + piece.len()));
+            });
+        }
+    });
+    Ok(())
+}
+
+/// Turns the matrices of the axis `along` the input and the last axis, along the output.
+fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: DType) -> Result<()> {
+    let (from, to) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
+    let (input_axis, output_axis) = (axes[along], axes[axes.len() - 1]);
+    let others: Axes<2> =
+        axes.iter().enumerate().filter(|(i, _)| *i != along && *i + 1 != axes.len()).map(|(_, axis)| *axis).collect();
+    let n_strips = input_axis.size.div_ceil(ALONG_INPUT);
+    in_ranges(args.team, n_steps(&others) * n_strips, ALONG_INPUT * output_axis.size, &|strips| {
+        for strip in strips {
+            let [source, target] = Cursor::new(&others, strip / n_strips).offsets;
+            let first = strip % n_strips * ALONG_INPUT;
+            let height = (input_axis.size - first).min(ALONG_INPUT);
+            for column in (0..output_axis.size).step_by(ALONG_OUTPUT) {
+                let width = (output_axis.size - column).min(ALONG_OUTPUT);
+                let mut block = [[T::ZERO; ALONG_INPUT]; ALONG_OUTPUT];
+                for (q, row) in block[..width].iter_mut().enumerate() {
+                    let at = source + first + (column + q) * output_axis.strides[0];
+                    // SAFETY: the plan says that the input has not the output's memory.
+                    row[..height].copy_from_slice(unsafe { from.slice(at..at + height) });
+                }
+                for p in 0..height {
+                    let at = target + (first + p) * input_axis.strides[1] + column;
+                    // SAFETY: strips are disjoint in the output.
+                    unsafe {
+                        to.write(at..at + width, |_, to| to.iter_mut().zip(&block).for_each(|(to, row)| *to = row[p]));
+                    }
+                }
+            }
+        }
+    });
+    Ok(())
+}

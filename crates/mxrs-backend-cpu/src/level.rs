@@ -1,0 +1,100 @@
+//! Which vector instructions the loops use: found once, when the backend is made.
+//!
+//! A loop is a [`Loop`]: its body is written once, inlined into one function per instruction set, and vectorised there by
+//! the compiler. Bodies fuse products and sums only where they say so (`mul_add`), so all levels give the same bits.
+
+/// An instruction set this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(Set);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Set {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Level {
+    /// The one every processor has.
+    pub const PORTABLE: Self = Self(Set::Portable);
+
+    /// All this processor has, the widest last.
+    pub fn available() -> Vec<Self> {
+        let mut levels = vec![Self::PORTABLE];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            levels.push(Self(Set::Avx2));
+            let wide = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl");
+            if wide {
+                levels.push(Self(Set::Avx512));
+            }
+        }
+        levels
+    }
+
+    /// The widest this processor has.
+    pub fn best() -> Self {
+        Self::available().last().copied().unwrap_or(Self::PORTABLE)
+    }
+
+    /// Its name, for traces: `avx512`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Set::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => "avx512",
+        }
+    }
+
+    /// Runs a loop with these instructions.
+    pub(crate) fn run<L: Loop>(self, body: L) -> L::Output {
+        match self.0 {
+            Set::Portable => body.run(),
+            // SAFETY: only `available` makes this value, and it found the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { with_avx2(body) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { with_avx512(body) },
+        }
+    }
+}
+
+/// A loop with what it works on. `run` must be `#[inline(always)]`, and so must everything it calls per element.
+pub(crate) trait Loop {
+    /// What it computes beside what it writes.
+    type Output;
+    /// Runs it.
+    fn run(self) -> Self::Output;
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn with_avx2<L: Loop>(body: L) -> L::Output {
+    body.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+fn with_avx512<L: Loop>(body: L) -> L::Output {
+    body.run()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_level_is_available() {
+        let levels = Level::available();
+        assert!(levels.contains(&Level::best()) && levels.contains(&Level::PORTABLE));
+        assert!(levels.is_sorted());
+    }
+}

@@ -1,0 +1,275 @@
+//! Elements and their arithmetic, one trait per floor: [`Element`] is moved and added, [`Number`] has the arithmetic of the
+//! reference kernels, [`Float`] has functions too.
+
+use crate::math;
+use half::{bf16, f16};
+
+/// An element of a tensor that can be added to.
+pub trait Element: bytemuck::Pod + Send + Sync {
+    /// Zero.
+    const ZERO: Self;
+    /// The sum as a request to add means it: floats round once, integers wrap.
+    fn plus(self, other: Self) -> Self;
+}
+
+/// An element with arithmetic: integers wrap, division by the integer 0 gives 0.
+pub trait Number: Element + PartialOrd {
+    /// What sums are kept in.
+    type Wide: bytemuck::Pod + Send + Sync;
+    /// Zero of the wide type.
+    const WIDE_ZERO: Self::Wide;
+    /// The lowest value: -∞, or the smallest integer.
+    const LOWEST: Self;
+    /// Floats round; integers truncate and saturate.
+    fn from_f64(value: f64) -> Self;
+    /// As a term of a wide sum.
+    fn widen(self) -> Self::Wide;
+    /// A sum of wide terms.
+    fn wide_plus(a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// A wide sum as an element; integers keep the low bits.
+    fn narrow(sum: Self::Wide) -> Self;
+    /// Difference.
+    fn minus(self, other: Self) -> Self;
+    /// Product.
+    fn times(self, other: Self) -> Self;
+    /// Quotient.
+    fn over(self, other: Self) -> Self;
+    /// Negated.
+    fn negative(self) -> Self;
+    /// Magnitude.
+    fn magnitude(self) -> Self;
+    /// Whether it is NaN.
+    fn is_nan(self) -> bool;
+
+    /// The larger; NaN when either is.
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        if self > other || self.is_nan() { self } else { other }
+    }
+
+    /// The smaller; NaN when either is.
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        if self < other || self.is_nan() { self } else { other }
+    }
+}
+
+/// A float with functions; errors of those of `f32` are in [`math`].
+pub trait Float: Number<Wide = f64> {
+    /// `self * a + b`, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// `e^self`.
+    fn exp(self) -> Self;
+    /// `e^self - 1`.
+    fn exp_m1(self) -> Self;
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+    /// `ln(1 + self)` of a number from 0 to 1.
+    fn ln_1p(self) -> Self;
+    /// Hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// `1 / (1 + e^-self)`.
+    fn sigmoid(self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Power.
+    fn powf(self, exponent: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($t:ident),*) => {$(
+        impl Element for $t {
+            const ZERO: Self = 0;
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+        }
+        impl Number for $t {
+            type Wide = i64;
+            const WIDE_ZERO: i64 = 0;
+            const LOWEST: Self = $t::MIN;
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn widen(self) -> i64 {
+                self as i64
+            }
+            #[inline(always)]
+            fn wide_plus(a: i64, b: i64) -> i64 {
+                a.wrapping_add(b)
+            }
+            #[inline(always)]
+            fn narrow(sum: i64) -> Self {
+                sum as $t
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            fn over(self, other: Self) -> Self {
+                if other == 0 { 0 } else { self.wrapping_div(other) }
+            }
+            #[inline(always)]
+            fn negative(self) -> Self {
+                self.wrapping_neg()
+            }
+            #[inline(always)]
+            #[allow(unused_comparisons)]
+            fn magnitude(self) -> Self {
+                if self < 0 { self.wrapping_neg() } else { self }
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                false
+            }
+        }
+    )*};
+}
+integers!(u8, i8, i32, i64);
+
+macro_rules! floats {
+    ($($t:ident),*) => {$(
+        impl Element for $t {
+            const ZERO: Self = 0.0;
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+        }
+        impl Number for $t {
+            type Wide = f64;
+            const WIDE_ZERO: f64 = 0.0;
+            const LOWEST: Self = $t::NEG_INFINITY;
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn widen(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn wide_plus(a: f64, b: f64) -> f64 {
+                a + b
+            }
+            #[inline(always)]
+            fn narrow(sum: f64) -> Self {
+                sum as $t
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+            #[inline(always)]
+            fn over(self, other: Self) -> Self {
+                self / other
+            }
+            #[inline(always)]
+            fn negative(self) -> Self {
+                -self
+            }
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                self.abs()
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self != self
+            }
+        }
+    )*};
+}
+floats!(f32, f64);
+
+macro_rules! functions {
+    ($t:ident, $exp:path, $exp_m1:path, $ln:path, $ln_1p:path, $tanh:path, $sigmoid:path) => {
+        impl Float for $t {
+            #[inline(always)]
+            fn mul_add(self, a: Self, b: Self) -> Self {
+                $t::mul_add(self, a, b)
+            }
+            #[inline(always)]
+            fn exp(self) -> Self {
+                $exp(self)
+            }
+            #[inline(always)]
+            fn exp_m1(self) -> Self {
+                $exp_m1(self)
+            }
+            #[inline(always)]
+            fn ln(self) -> Self {
+                $ln(self)
+            }
+            #[inline(always)]
+            fn ln_1p(self) -> Self {
+                $ln_1p(self)
+            }
+            #[inline(always)]
+            fn tanh(self) -> Self {
+                $tanh(self)
+            }
+            #[inline(always)]
+            fn sigmoid(self) -> Self {
+                $sigmoid(self)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $t::sqrt(self)
+            }
+            #[inline(always)]
+            fn powf(self, exponent: Self) -> Self {
+                $t::powf(self, exponent)
+            }
+        }
+    };
+}
+functions!(f32, math::exp, math::exp_m1, math::ln, math::ln_1p, math::tanh, math::sigmoid);
+functions!(f64, f64::exp, f64::exp_m1, f64::ln, f64::ln_1p, f64::tanh, sigmoid_f64);
+
+fn sigmoid_f64(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+macro_rules! halves {
+    ($($t:ident),*) => {$(
+        impl Element for $t {
+            const ZERO: Self = $t::ZERO;
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                $t::from_f32(self.to_f32() + other.to_f32())
+            }
+        }
+    )*};
+}
+halves!(f16, bf16);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_wins_comparisons() {
+        for (a, b) in [(f32::NAN, 1.0), (1.0, f32::NAN)] {
+            assert!(a.larger(b).is_nan() && a.smaller(b).is_nan());
+        }
+        assert_eq!((2i8.larger(-3), 2i8.smaller(-3)), (2, -3));
+    }
+
+    #[test]
+    fn integers_wrap_and_divide_by_zero() {
+        assert_eq!((100i8.plus(100), i8::MIN.negative(), 7i32.over(0), i64::MIN.over(-1)), (-56, i8::MIN, 0, i64::MIN));
+        assert_eq!((u8::narrow(300), i8::from_f64(300.0)), (44, 127));
+    }
+}

@@ -1,0 +1,113 @@
+//! Conversions between element types, and copies.
+//!
+//! Floats round to nearest even and truncate, saturating, to integers; integers keep their low bits; a bool is 1 unless
+//! the value is 0.
+
+use super::loops::{cast, cast_mut};
+use super::short::Short;
+use super::{Answer, Ask, Run, Step};
+use crate::level::{Level, Loop};
+use half::{bf16, f16};
+use mxrs_types::DType;
+
+struct ConvertLoop<'a, A, B, F>(F, &'a [A], &'a mut [B]);
+
+impl<A, B, F: Fn(&[A], &mut [B])> Loop for ConvertLoop<'_, A, B, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        (self.0)(self.1, self.2);
+    }
+}
+
+/// A conversion of slices as a step's.
+fn run<A: bytemuck::Pod, B: bytemuck::Pod>(
+    level: Level,
+    convert: impl Fn(&[A], &mut [B]) + Copy + Send + Sync + 'static,
+) -> Run {
+    Box::new(move |inputs, out| level.run(ConvertLoop(convert, cast(inputs[0]), cast_mut(out))))
+}
+
+/// Between plain numbers, as the language converts them.
+macro_rules! plain {
+    ($level:expr, $a:ident, $to:expr) => {{
+        macro_rules! to {
+            ($b:ident) => {
+                run::<$a, $b>($level, |x, out| out.iter_mut().zip(x).for_each(|(out, x)| *out = *x as $b))
+            };
+        }
+        match $to {
+            DType::F32 => to!(f32),
+            DType::F64 => to!(f64),
+            DType::U8 => to!(u8),
+            DType::I8 => to!(i8),
+            DType::I32 => to!(i32),
+            DType::I64 => to!(i64),
+            DType::F16 => run::<$a, f16>($level, |x, out| {
+                out.iter_mut().zip(x).for_each(|(out, x)| *out = f16::from_f64(*x as f64));
+            }),
+            DType::BF16 => run::<$a, bf16>($level, |x, out| {
+                out.iter_mut().zip(x).for_each(|(out, x)| *out = bf16::from_f64(*x as f64));
+            }),
+            DType::Bool => run::<$a, u8>($level, |x, out| {
+                out.iter_mut().zip(x).for_each(|(out, x)| *out = u8::from(*x != (0 as $a)));
+            }),
+            _ => return None,
+        }
+    }};
+}
+
+/// From one type to another; `None` for types without operators.
+fn conversion(level: Level, from: DType, to: DType) -> Option<Run> {
+    // Of a 16-bit float to something else than f32, by way of it: that is exact.
+    let by_f32 = |widen: Run| {
+        let narrow = conversion(level, DType::F32, to)?;
+        Some(Box::new(move |inputs: &[&[u8]], out: &mut [u8]| in_steps(&widen, &narrow, to, inputs[0], out)) as Run)
+    };
+    Some(match (from, to) {
+        _ if from == to && from != DType::Bool => copy(),
+        (DType::F16, DType::F32) => run::<f16, f32>(level, Short::widen),
+        (DType::BF16, DType::F32) => run::<bf16, f32>(level, Short::widen),
+        (DType::F32, DType::F16) => run::<f32, f16>(level, Short::narrow),
+        (DType::F32, DType::BF16) => run::<f32, bf16>(level, Short::narrow),
+        (DType::F16, _) => return by_f32(run::<f16, f32>(level, Short::widen)),
+        (DType::BF16, _) => return by_f32(run::<bf16, f32>(level, Short::widen)),
+        (DType::F32, _) => plain!(level, f32, to),
+        (DType::F64, _) => plain!(level, f64, to),
+        (DType::U8 | DType::Bool, _) => plain!(level, u8, to),
+        (DType::I8, _) => plain!(level, i8, to),
+        (DType::I32, _) => plain!(level, i32, to),
+        (DType::I64, _) => plain!(level, i64, to),
+        _ => return None,
+    })
+}
+
+/// Two conversions one after the other, by way of `f32`.
+fn in_steps(widen: &Run, narrow: &Run, to: DType, from: &[u8], out: &mut [u8]) {
+    const PIECE: usize = 256;
+    let mut wide = [0.0f32; PIECE];
+    for (from, out) in from.chunks(2 * PIECE).zip(out.chunks_mut(PIECE * to.size_of())) {
+        let wide: &mut [u8] = bytemuck::cast_slice_mut(&mut wide[..from.len() / 2]);
+        widen(&[from], wide);
+        narrow(&[wide], out);
+    }
+}
+
+/// The same bytes.
+pub fn copy() -> Run {
+    Box::new(|inputs, out| out.copy_from_slice(inputs[0]))
+}
+
+/// The step of a conversion or copy.
+pub fn step(ask: &Ask<'_>) -> Option<Answer> {
+    let from = ask.dtype();
+    match ask.name {
+        "_copy" => Some(Ok(Step::of_first(1, copy()))),
+        "Cast" | "_backward_cast" => Some(
+            conversion(ask.level, from, ask.output)
+                .map(|run| Step::of_first(1, run))
+                .ok_or_else(|| format!("from {from} to {}", ask.output)),
+        ),
+        _ => None,
+    }
+}

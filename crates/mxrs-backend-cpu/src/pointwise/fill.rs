@@ -1,0 +1,31 @@
+//! Tensors of one value everywhere.
+
+use super::loops::cast_mut;
+use super::{Answer, Ask, Run, Step};
+use mxrs_op::elements;
+use mxrs_ops::init::full::FullParams;
+use mxrs_types::DType;
+
+/// Writes `value`, as an element of this type, everywhere.
+fn fill(dtype: DType, value: f64) -> Run {
+    let mut word = 0u64;
+    elements::write_f64(&[value], dtype, &mut bytemuck::bytes_of_mut(&mut word)[..dtype.size_of()]);
+    let bytes: [u8; 8] = bytemuck::cast(word);
+    match dtype.size_of() {
+        1 => Box::new(move |_, out| out.fill(bytes[0])),
+        2 => Box::new(move |_, out| cast_mut::<[u8; 2]>(out).fill([bytes[0], bytes[1]])),
+        4 => Box::new(move |_, out| cast_mut::<u32>(out).fill(bytemuck::cast::<_, [u32; 2]>(bytes)[0])),
+        _ => Box::new(move |_, out| cast_mut::<u64>(out).fill(word)),
+    }
+}
+
+/// The step of an operator that fills.
+pub fn step(ask: &Ask<'_>) -> Option<Answer> {
+    let value = match ask.name {
+        "zeros_like" | "_zeros" => 0.0,
+        "ones_like" | "_ones" => 1.0,
+        "_full" => ask.params.get::<FullParams>().value,
+        _ => return None,
+    };
+    Some(Ok(Step { reads: Vec::new(), run: fill(ask.output, value) }))
+}

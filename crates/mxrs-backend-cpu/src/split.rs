@@ -1,0 +1,95 @@
+//! Splitting loops over the threads of the team.
+
+use crate::walk::{Axis, Cursor, n_steps};
+use mxrs_sync::Team;
+use std::ops::Range;
+
+/// Elements below which one thread is faster than waking others.
+const ELEMENTS_PER_THREAD: usize = 1 << 14;
+
+/// Runs `body` over disjoint ranges that make up `0..n`, where each item costs about as much as `elements` elements of an
+/// elementwise loop.
+pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
+    in_numbered_ranges(team, usize::MAX, n, elements, &|range, _| body(range));
+}
+
+/// As [`in_ranges`], in at most `most` ranges (and at least one); the second argument says which range it is.
+pub fn in_numbered_ranges(
+    team: &Team,
+    most: usize,
+    n: usize,
+    elements: usize,
+    body: &(dyn Fn(Range<usize>, usize) + Sync),
+) {
+    let wanted = n.saturating_mul(elements) / ELEMENTS_PER_THREAD;
+    let n_chunks = wanted.min(team.size()).min(most).min(n).max(1);
+    let per_chunk = n.div_ceil(n_chunks);
+    team.run(n_chunks, &|chunk| body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n), chunk));
+}
+
+/// As [`in_ranges`], over elements: ranges begin at multiples of a cache line.
+pub fn in_element_ranges(team: &Team, n: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
+    const LINE: usize = 64;
+    in_ranges(team, n.div_ceil(LINE), LINE, &|lines| body((lines.start * LINE).min(n)..(lines.end * LINE).min(n)));
+}
+
+/// Runs `body` over rows, or parts of rows, that make up a loop nest: where in the nest a part begins, how many steps of
+/// the innermost axis it has, and the offsets of the tensors at its beginning.
+pub fn in_rows<const N: usize>(team: &Team, axes: &[Axis<N>], body: &(dyn Fn(usize, usize, [usize; N]) + Sync)) {
+    let single = Axis { size: 1, strides: [0; N] };
+    let (inner, outer) = axes.split_last().map_or((single, axes), |(inner, outer)| (*inner, outer));
+    in_element_ranges(team, n_steps(axes), &|range| {
+        if range.is_empty() {
+            return;
+        }
+        let mut rows = Cursor::new(outer, range.start / inner.size);
+        let (mut at, mut column) = (range.start, range.start % inner.size);
+        while at < range.end {
+            let len = (inner.size - column).min(range.end - at);
+            let offset = |t: usize| rows.offsets[t] + column * inner.strides[t];
+            body(at, len, std::array::from_fn(offset));
+            at += len;
+            column = 0;
+            rows.advance();
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_sync::TeamConfig;
+    use mxrs_sync::atomic::{AtomicUsize, Ordering};
+    use std::num::NonZeroUsize;
+
+    #[test]
+    fn rows_make_up_the_nest() {
+        let axes = [Axis { size: 70, strides: [1, 1000] }, Axis { size: 30, strides: [100, 1] }];
+        let seen: Vec<AtomicUsize> = (0..2100).map(|_| AtomicUsize::new(0)).collect();
+        in_rows(&Team::serial(), &axes, &|start, len, offsets| {
+            let (row, column) = (start / 30, start % 30);
+            assert_eq!(offsets, [row + column * 100, row * 1000 + column]);
+            (start..start + len).for_each(|i| {
+                seen[i].fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
+
+    #[test]
+    fn every_item_is_in_one_range() {
+        let threads = NonZeroUsize::new(3).expect("a positive number");
+        let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
+        for n in [0, 1, 2, 3, 7, 63, 65, 1000] {
+            let seen: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
+            let count = |range: Range<usize>| {
+                range.for_each(|i| {
+                    seen[i].fetch_add(1, Ordering::Relaxed);
+                });
+            };
+            in_ranges(&team, n, ELEMENTS_PER_THREAD, &count);
+            in_element_ranges(&team, n, &count);
+            assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 2), "{n} items");
+        }
+    }
+}

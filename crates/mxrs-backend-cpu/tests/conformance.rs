@@ -1,0 +1,180 @@
+//! Every sample of every operator this backend takes, gradients included, against the reference kernels: on one thread and
+//! on two, at every level of instructions; and sizes that samples do not have.
+
+use mxrs_backend_cpu::{CpuBackend, Level};
+use mxrs_op::{Attrs, Backend, Fill, OpDef, Pointwise, Sample, Support};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_testkit::conformance::{self, Prepared, Runner};
+use mxrs_types::DType;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+fn team(threads: usize) -> Arc<Team> {
+    let threads = NonZeroUsize::new(threads).expect("a positive number");
+    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
+}
+
+#[test]
+fn agrees_with_the_reference_on_every_sample() {
+    let mut problems = Vec::new();
+    let mut n_compared = 0;
+    let ops = mxrs_ops::catalogue();
+    // The runner itself compares one thread with the team.
+    let team = team(2);
+    for level in Level::available() {
+        let backend = CpuBackend::with_level(&team, level);
+        for op in ops.iter().chain(ops.companions()) {
+            let report = conformance::run(&*backend, op, &team);
+            n_compared += report.n_compared();
+            let line = |(case, what): &(_, String)| format!("{}: {case}: {what}", level.name());
+            problems.extend(report.failed.iter().map(line));
+        }
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems[..problems.len().min(20)].join("\n"));
+    assert!(n_compared > 1000, "only {n_compared} comparisons: does the backend still take anything?");
+}
+
+/// Compares one call with the reference in every way an executor may run it; `false` when the backend does not take it.
+fn check(backend: &CpuBackend, op: &OpDef, sample: &Sample, dtype: DType, team: &Arc<Team>) -> bool {
+    let context = || {
+        format!("{}/{} {:?} {dtype}", op.name, sample.name, sample.inputs.iter().map(|i| &i.shape).collect::<Vec<_>>())
+    };
+    let prepared = Prepared::new(op, sample, dtype).unwrap_or_else(|e| panic!("{}: {e}", context()));
+    let is_constant = vec![false; prepared.inputs.len()];
+    if matches!(backend.supports(&prepared.call(op, &is_constant)), Support::No(_)) {
+        return false;
+    }
+    Runner::new(backend, op, &prepared, &is_constant, team)
+        .and_then(|runner| runner.check_all(team))
+        .unwrap_or_else(|what| panic!("{}: {what}", context()));
+    true
+}
+
+/// The operator's first sample with tensors of `n` elements.
+fn of_size(op: &OpDef, n: usize) -> Option<Sample> {
+    let mut sample = (op.samples)().into_iter().next()?;
+    sample.inputs.iter_mut().for_each(|input| input.shape = [n].into());
+    Some(sample)
+}
+
+#[test]
+fn pointwise_operators_of_every_size() {
+    let team = team(2);
+    let backend = CpuBackend::new(&team);
+    let ops = mxrs_ops::catalogue();
+    let mut n_compared = 0;
+    for op in ops.iter().chain(ops.companions()).filter(|op| op.pointwise == Pointwise::Yes) {
+        for n in [0, 1, 7, 8, 9, 63, 65, 100_003] {
+            let Some(sample) = of_size(op, n) else { continue };
+            // The large size only where it is worth the reference's time.
+            for dtype in op.dtypes.iter().filter(|dtype| n < 1000 || matches!(dtype, DType::F32 | DType::BF16)) {
+                n_compared += usize::from(check(&backend, op, &sample, *dtype, &team));
+            }
+        }
+    }
+    assert!(n_compared > 500, "only {n_compared} comparisons");
+}
+
+/// Larger than a piece, a block or a thread's share, and not their multiples.
+#[test]
+fn other_operators_of_sizes_that_are_cut() {
+    let team = team(2);
+    let ops = mxrs_ops::catalogue();
+    let mut n_compared = 0;
+    let mut case = |name: &str, attrs: &[(&str, &str)], shapes: &[&[usize]]| {
+        let op = ops.get(name).expect("it is in the catalogue");
+        let none: [(&str, &str); 0] = [];
+        let mut sample = Sample { attrs: attrs.iter().copied().collect::<Attrs>(), ..Sample::new("cut", none, shapes) };
+        sample.is_train = true;
+        if name == "_backward_SoftmaxOutput" {
+            sample = sample.fill(1, Fill::Integers(-1, 9));
+        }
+        for level in Level::available() {
+            let backend = CpuBackend::with_level(&team, level);
+            let taken =
+                check(&backend, op, &sample, DType::F32, &team) && check(&backend, op, &sample, DType::F16, &team);
+            assert!(taken, "{name} of {shapes:?} is not taken");
+            n_compared += 1;
+        }
+    };
+    for (large, small) in [
+        (&[300, 257][..], &[257][..]),
+        (&[70, 3, 300], &[3, 1]),
+        (&[301, 300], &[301, 1]),
+        (&[100_003], &[1]),
+        (&[40_000, 3], &[3]),
+    ] {
+        case("broadcast_add", &[], &[large, small]);
+        case("broadcast_div", &[], &[small, large]);
+        case("_backward_broadcast_sum_like", &[], &[large, small]);
+        case("_backward_broadcast_like", &[], &[small, large]);
+    }
+    for (axis, shape) in [
+        ("()", &[100_003][..]),
+        ("(0,)", &[1000, 300]),
+        ("(1,)", &[300, 1000]),
+        ("(0, 2)", &[40, 5, 701]),
+        ("(1,)", &[3, 2000, 33]),
+        ("(1, 2)", &[30, 40, 50, 3]),
+    ] {
+        for name in ["sum", "mean", "max"] {
+            case(name, &[("axis", axis)], &[shape]);
+        }
+    }
+    case("_backward_sum", &[("axis", "(0, 2)")], &[&[5], &[40, 5, 701]]);
+    case("_backward_mean", &[("axis", "(1,)"), ("keepdims", "True")], &[&[300, 1, 7], &[300, 50, 7]]);
+    case("_backward_max", &[("axis", "(1,)")], &[&[300], &[300, 200], &[300]]);
+    case("argmax", &[("axis", "1")], &[&[100, 1000]]);
+    case("argmax", &[("axis", "0")], &[&[130, 700]]);
+    for (axes, shape) in [
+        ("(1, 0)", &[300, 257][..]),
+        ("(0, 2, 3, 1)", &[3, 70, 17, 19]),
+        ("(2, 1, 0)", &[65, 3, 130]),
+        ("(1, 0, 2)", &[70, 9, 65]),
+    ] {
+        case("transpose", &[("axes", axes)], &[shape]);
+    }
+    case("slice_axis", &[("axis", "1"), ("begin", "3"), ("end", "-2")], &[&[300, 257]]);
+    case("_backward_slice_axis", &[("axis", "1"), ("begin", "3"), ("end", "-2")], &[&[300, 252], &[300, 257]]);
+    case("Concat", &[("num_args", "3")], &[&[50, 300, 3], &[50, 1, 3], &[50, 777, 3]]);
+    case("_backward_Concat", &[("num_args", "2")], &[&[50, 1000, 2], &[50, 300, 2], &[50, 700, 2]]);
+    case("Reshape", &[("shape", "(-1,)")], &[&[300, 257]]);
+    case("Dropout", &[("p", "0.3")], &[&[300, 257]]);
+    case("Dropout", &[("p", "0.3"), ("axes", "(1,)")], &[&[300, 257]]);
+    case("_backward_Dropout", &[("p", "0.3"), ("axes", "(0,)")], &[&[300, 257], &[1, 257]]);
+    for shape in [&[33, 1500][..], &[2, 40, 700]] {
+        case("softmax", &[("axis", "1"), ("temperature", "2")], &[shape]);
+        case("_backward_softmax", &[("axis", "1")], &[shape, shape, shape]);
+    }
+    case("SoftmaxOutput", &[], &[&[33, 1500], &[33]]);
+    case("_backward_SoftmaxOutput", &[("normalization", "valid"), ("use_ignore", "True")], &[&[33, 1500], &[33]]);
+    let many = [("multi_output", "True"), ("normalization", "batch")];
+    case("_backward_SoftmaxOutput", &many, &[&[2, 40, 700], &[2, 700]]);
+    assert!(n_compared > 50);
+}
+
+/// What a training step calls beside products and windows.
+#[test]
+fn takes_what_a_training_step_is_made_of() {
+    let ops = mxrs_ops::catalogue();
+    let backend = CpuBackend::new(&Team::serial());
+    let arithmetic = ["add", "sub", "mul", "div"];
+    let names = [
+        "Activation _backward_Activation relu _backward_relu sigmoid _backward_sigmoid tanh _backward_tanh exp log sqrt",
+        "_backward_sqrt square _backward_square abs _backward_abs negative clip _backward_clip _copy Cast _backward_cast",
+        "zeros_like ones_like _zeros _ones _full add_n _grad_add _plus_scalar _minus_scalar _rminus_scalar _mul_scalar",
+        "_div_scalar _rdiv_scalar _maximum_scalar _minimum_scalar _power_scalar _backward_rdiv_scalar",
+        "_backward_power_scalar _backward_maximum_scalar _backward_minimum_scalar _backward_broadcast_sum_like",
+        "_backward_broadcast_like sum mean max _backward_sum _backward_mean _backward_max argmax transpose slice_axis",
+        "_backward_slice_axis Concat _backward_Concat Reshape Flatten expand_dims squeeze _backward_reshape Dropout",
+        "_backward_Dropout softmax _backward_softmax SoftmaxOutput _backward_SoftmaxOutput _backward_Convolution_bias",
+        "_backward_FullyConnected_bias _backward_backward_Convolution_bias _backward_backward_FullyConnected_bias",
+    ];
+    let families = arithmetic.iter().flat_map(|name| [format!("elemwise_{name}"), format!("broadcast_{name}")]);
+    for name in names.iter().flat_map(|line| line.split(' ')).map(String::from).chain(families) {
+        let report = conformance::run(&*backend, ops.get(&name).expect("it is in the catalogue"), &Team::serial());
+        let of_lengths = |case: &conformance::Case| case.sample.contains("length") || case.sample == "to_float32";
+        let left = report.skipped.iter().find(|(case, _)| case.dtype == DType::F32 && !of_lengths(case));
+        assert!(report.n_compared() > 0 && left.is_none(), "{name}: {left:?}");
+    }
+}

@@ -1,0 +1,77 @@
+//! The instructions of the processor change no bit: every rounding is in the loops, none is the compiler's choice.
+
+use mxrs_backend_cpu::{CpuBackend, Level};
+use mxrs_op::{Backend, KernelArgs, OpDef, RawTensor, Sample, Support};
+use mxrs_sync::Team;
+use mxrs_testkit::AlignedBuffer;
+use mxrs_testkit::conformance::Prepared;
+use mxrs_types::{DType, WriteReq};
+
+/// All outputs of a call, NaNs of any kind made one; `None` when it is not taken.
+fn outputs(op: &OpDef, prepared: &Prepared, level: Level) -> Option<Vec<Vec<u64>>> {
+    let team = Team::serial();
+    let backend = CpuBackend::with_level(&team, level);
+    let is_constant = vec![false; prepared.inputs.len()];
+    let call = prepared.call(op, &is_constant);
+    if let Support::No(_) = backend.supports(&call) {
+        return None;
+    }
+    let planned = backend.plan(&call).expect("it is supported");
+    let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
+    let mut outputs: Vec<AlignedBuffer> =
+        prepared.outputs.iter().map(|desc| AlignedBuffer::poisoned(desc.size_bytes())).collect();
+    let raw: Vec<RawTensor<'_>> = outputs.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
+    let args = KernelArgs {
+        inputs: &prepared.data.iter().map(|b| RawTensor::from_slice(b.bytes())).collect::<Vec<_>>(),
+        outputs: &raw,
+        reqs: &vec![WriteReq::Write; raw.len()],
+        scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+        team: &team,
+        random: Some(Prepared::RANDOM),
+    };
+    planned.kernel.run(&args).expect("a run");
+    let bits = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
+    let numbers = outputs.iter().zip(&prepared.outputs).map(|(b, desc)| b.to_f64(desc.dtype));
+    Some(numbers.map(|numbers| numbers.into_iter().map(bits).collect()).collect())
+}
+
+#[test]
+fn every_level_gives_the_same_bits() {
+    let ops = mxrs_ops::catalogue();
+    let mut n_compared = 0;
+    for op in ops.iter().chain(ops.companions()) {
+        for sample in (op.samples)() {
+            for dtype in op.dtypes {
+                let sample = Sample { is_train: true, ..sample.clone() };
+                let Ok(prepared) = Prepared::new(op, &sample, *dtype) else { continue };
+                let Some(expected) = outputs(op, &prepared, Level::PORTABLE) else { continue };
+                for level in Level::available() {
+                    let got = outputs(op, &prepared, level).expect("every level takes the same calls");
+                    assert!(got == expected, "{}/{}/{dtype} on {}", op.name, sample.name, level.name());
+                    n_compared += 1;
+                }
+            }
+        }
+    }
+    assert!(n_compared > 500, "only {n_compared} comparisons");
+}
+
+/// Long rows, whose loops have a vectorised middle and a rest.
+#[test]
+fn every_level_gives_the_same_bits_on_long_rows() {
+    let ops = mxrs_ops::catalogue();
+    let none: [(&str, &str); 0] = [];
+    let shape: &[usize] = &[3, 1037];
+    for name in
+        ["exp", "log", "tanh", "sigmoid", "sum", "mean", "max", "softmax", "_backward_softmax", "Dropout", "elemwise_div"]
+    {
+        let op = ops.get(name).expect("it is in the catalogue");
+        let n_inputs = op.n_inputs(&op.parse(&mxrs_op::Attrs::new()).expect("no attributes"));
+        let sample = Sample { is_train: true, ..Sample::new("long", none, &vec![shape; n_inputs]) };
+        let prepared = Prepared::new(op, &sample, DType::F32).expect("a possible call");
+        let expected = outputs(op, &prepared, Level::PORTABLE).expect("it is taken");
+        for level in Level::available() {
+            assert!(outputs(op, &prepared, level).as_ref() == Some(&expected), "{name} on {}", level.name());
+        }
+    }
+}
