@@ -6,6 +6,8 @@ use crate::program::{Program, Step, ValueId};
 use mxrs_graph::{Graph, Node};
 use mxrs_op::Kernel;
 use mxrs_types::{DType, Layout, Result, ResultExt, Shape};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// One tensor that a step reads or makes.
@@ -27,27 +29,30 @@ pub struct Tap {
     pub reorder: Option<Arc<dyn Kernel>>,
 }
 
-/// The taps of every step, inputs first. Steps that are no node (copies between layouts) have none; a step that makes a
-/// sum in place shows the sum.
+/// The taps of every step, inputs first. Copies between layouts have none; a step that makes a sum in place shows the sum;
+/// a step that is no node of `graph`, because it stands for several, has its own name and shows all it makes.
 ///
 /// # Errors
 /// A layout that no backend copies from.
-pub fn taps(graph: &Graph, program: &Program, options: &BindOptions) -> Result<Vec<Vec<Tap>>> {
-    let mut taps: Vec<Vec<Tap>> = program.steps.iter().map(|_| Vec::new()).collect();
-    let mut next = 0;
-    // Steps are in the order of their nodes; some nodes have none.
+pub fn taps<'a>(graph: &'a Graph, program: &'a Program, options: &BindOptions) -> Result<Vec<Vec<Tap>>> {
+    let mut nodes: FxHashMap<(&str, &str), VecDeque<&Node>> = FxHashMap::default();
     for node in graph.nodes() {
-        let is_of = |step: &Step| step.name == node.name && step.op == node.op_name();
-        if let Some(ahead) = program.steps[next..].iter().position(is_of) {
-            let at = next + ahead;
-            next = at + 1;
-            taps[at] = of_step(node, program, at, options).context(|| format!("monitoring `{}`", node.name))?;
-        }
+        nodes.entry((&node.name, node.op_name())).or_default().push_back(node);
     }
-    Ok(taps)
+    let of = |(at, step): (usize, &'a Step)| {
+        if step.op == REORDER {
+            return Ok(Vec::new());
+        }
+        let node = nodes.get_mut(&(step.name.as_str(), step.op.as_str())).and_then(VecDeque::pop_front);
+        of_step(node, program, at, options).context(|| format!("monitoring `{}`", step.name))
+    };
+    program.steps.iter().enumerate().map(of).collect()
 }
 
-fn of_step(node: &Node, program: &Program, at: usize, options: &BindOptions) -> Result<Vec<Tap>> {
+/// What lowering calls the copies it inserts.
+const REORDER: &str = "reorder";
+
+fn of_step(node: Option<&Node>, program: &Program, at: usize, options: &BindOptions) -> Result<Vec<Tap>> {
     let step = &program.steps[at];
     let tap = |name: String, op: &str, is_input: bool, position: usize, value: ValueId| {
         let desc = &program.values[value].desc;
@@ -59,18 +64,23 @@ fn of_step(node: &Node, program: &Program, at: usize, options: &BindOptions) -> 
         Ok(Tap { name, op: op.to_owned(), is_input, position, shape, dtype, reorder })
     };
     let mut taps = Vec::new();
-    let names = node.call().map(|(op, params)| op.input_names(params)).unwrap_or_default();
+    let names = node.and_then(Node::call).map(|(op, params)| op.input_names(params)).unwrap_or_default();
     for (position, &value) in step.inputs.iter().enumerate() {
         if step.ignored_inputs.contains(&position) {
             continue;
         }
         let input = names.get(position).cloned().unwrap_or_else(|| position.to_string());
-        taps.push(tap(format!("{}_{input}", node.name), &step.op, true, position, value)?);
+        taps.push(tap(format!("{}_{input}", step.name), &step.op, true, position, value)?);
     }
-    for (position, &value) in step.outputs.iter().enumerate().take(node.n_visible) {
-        taps.push(match program.sums.iter().find(|sum| (sum.step, sum.output) == (at, position)) {
-            Some(sum) => tap(format!("{}_output", sum.name), &sum.op, false, position, value)?,
-            None => tap(node.output_name(position), &step.op, false, position, value)?,
+    let n_plain = step.outputs.len() - step.n_rewrites;
+    let n_visible = node.map_or(n_plain, |node| node.n_visible);
+    for (position, &value) in step.outputs.iter().enumerate().take(n_visible) {
+        let sum = program.sums.iter().find(|sum| (sum.step, sum.output) == (at, position));
+        taps.push(match (sum, node) {
+            (Some(sum), _) => tap(format!("{}_output", sum.name), &sum.op, false, position, value)?,
+            (None, Some(node)) => tap(node.output_name(position), &step.op, false, position, value)?,
+            (None, None) if n_plain == 1 => tap(format!("{}_output", step.name), &step.op, false, position, value)?,
+            (None, None) => tap(format!("{}_output{position}", step.name), &step.op, false, position, value)?,
         });
     }
     Ok(taps)
