@@ -9,7 +9,7 @@
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
 use crate::packed::{Packed, sources};
-use crate::planned::{Planned, allocate_arena, arena_bytes};
+use crate::planned::{Planned, arena_bytes};
 use crate::program::{Action, Origin, Program, Step, ValueId};
 use crate::tap::Tap;
 use mxrs_graph::{MemoryPlan, Placement};
@@ -221,25 +221,10 @@ impl ReadyStep {
 }
 
 impl Machine {
-    /// Allocates and resolves every address.
+    /// Resolves every address, with an arena of at least [`arena_bytes`].
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(
-        planned: &Planned,
-        context: &ArrayContext,
-        bound: Vec<NdArray>,
-        outputs: Vec<NdArray>,
-        team: Arc<Team>,
-    ) -> Result<Self> {
-        let arena = allocate_arena(&planned.plan, context)?;
-        Self::in_arena(planned, context, arena, bound, outputs, team)
-    }
-
-    /// As [`Self::new`], with memory of at least [`arena_bytes`].
-    ///
-    /// # Errors
-    /// As [`Self::new`].
     pub fn in_arena(
         planned: &Planned,
         context: &ArrayContext,
@@ -252,8 +237,8 @@ impl Machine {
         Ok(Self::over(planned, (arena, packed), bound, outputs, 0..planned.program.steps.len(), team))
     }
 
-    /// As [`Self::new`], for these steps only, with memory of [`allocate_arena`] and [`Packed::new`]. Arrays that none of
-    /// the steps uses may be any.
+    /// As [`Self::in_arena`], for these steps only, with packed constants of [`Packed::new`]. Arrays that none of the steps
+    /// uses may be any.
     pub fn over(
         planned: &Planned,
         memory: Memory,

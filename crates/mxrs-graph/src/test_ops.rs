@@ -109,4 +109,5 @@ pub fn split() -> Arc<OpDef> {
     Arc::new(op)
 }
 
+pub mod growth;
 pub mod smooth;
