@@ -17,6 +17,8 @@
 //! to check, who can ask for less [`Reach`].
 
 mod emit;
+#[cfg(test)]
+mod properties;
 mod sets;
 #[cfg(test)]
 mod tests;
