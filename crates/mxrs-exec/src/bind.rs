@@ -2,9 +2,10 @@
 
 use crate::lower::Bound;
 use crate::options::BindOptions;
+use crate::pool::{Arrays, Role};
 use indexmap::IndexMap;
 use mxrs_graph::{Graph, NodeId, infer_dtypes, infer_shapes};
-use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_ndarray::NdArray;
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result, Shape};
 use rustc_hash::FxHashMap;
 
@@ -55,7 +56,7 @@ pub fn known(graph: &Graph, inputs: &[(&str, Shape)], given: &[Given<'_>], optio
 /// As [`known`]; missing parameters, out of memory.
 pub fn variables(
     graph: &Graph,
-    context: &ArrayContext,
+    from: &Arrays,
     inputs: &[(&str, Shape)],
     params: &IndexMap<String, NdArray>,
     missing: Missing,
@@ -75,15 +76,19 @@ pub fn variables(
         let name = &graph.node(id).name;
         let entry = graph.output_id(id, 0).index();
         let is_input = inputs.iter().any(|(input, _)| input == name);
+        let is_constant = !is_input && !graph.is_label(id);
+        let role = if is_constant { Role::Parameter } else { Role::PerShape };
         let array = match params.get(name) {
-            Some(array) if !is_input => array.clone(),
-            _ if !is_input && missing == Missing::Refuse && !graph.is_label(id) => {
+            Some(array) if !is_input => {
+                from.give(role, name, array);
+                array.clone()
+            }
+            _ if is_constant && missing == Missing::Refuse => {
                 absent.push(name.clone());
                 continue;
             }
-            _ => NdArray::zeros(context, known.shapes[entry].clone(), known.dtypes[entry])?,
+            _ => from.get(role, name, &known.shapes[entry], known.dtypes[entry])?,
         };
-        let is_constant = !is_input && !graph.is_label(id);
         bound.insert(id, Bound { index: arrays.len(), is_constant });
         arrays.push((name.clone(), array));
     }

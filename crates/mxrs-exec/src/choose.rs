@@ -28,6 +28,7 @@ pub struct Choice {
 /// # Errors
 /// The last refusal as `NotBuilt` when no backend can.
 pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice> {
+    expect_dtype(call)?;
     let mut refusals = Vec::new();
     let mut able: Vec<(f64, &Arc<dyn Backend>)> = Vec::new();
     for backend in backends {
@@ -49,6 +50,17 @@ pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice
     let reasons: Vec<String> = refusals.iter().map(|r| format!("{}: {}", r.backend, r.reason)).collect();
     let reason = if reasons.is_empty() { "no backend is loaded".into() } else { reasons.join("; ") };
     Err(Error::not_built(format!("{} for {}", call.op.name, describe(call.inputs)), reason))
+}
+
+/// Whether kernels of this operator take such elements at all.
+fn expect_dtype(call: &OpCall<'_>) -> Result<()> {
+    let Some(first) = call.inputs.first() else { return Ok(()) };
+    if call.op.dtypes.contains(&first.dtype) {
+        return Ok(());
+    }
+    let name = call.op.input_names(call.params).into_iter().next().unwrap_or_default();
+    let taken: Vec<&str> = call.op.dtypes.iter().map(|dtype| dtype.name()).collect();
+    Err(Error::dtype(call.op.name, name, format!("one of {}", taken.join(", ")), first.dtype.name()))
 }
 
 /// A kernel that copies between two layouts of one tensor.

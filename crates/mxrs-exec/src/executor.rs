@@ -3,14 +3,17 @@
 use crate::bind::{Missing, Variables, variables};
 use crate::gradients::BoundGradient;
 use crate::joined::forward_graph;
+use crate::monitor::Monitor;
 use crate::options::BindOptions;
 use crate::partition::lower_inference;
+use crate::pool::{Arrays, MemoryPool, Role};
 use crate::report::ExecutorReport;
+use crate::run::{Partial, Recorded};
 use crate::runner::{Limits, Runner};
 use crate::training::Training;
 use indexmap::IndexMap;
 use mxrs_graph::Graph;
-use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
+use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Error, Result, Shape};
 use std::sync::{Arc, OnceLock};
@@ -20,25 +23,33 @@ use std::sync::{Arc, OnceLock};
 /// [`forward`](Self::forward) runs it as at inference, [`forward_train`](Self::forward_train) as in training, and
 /// [`backward`](Self::backward) after that the gradients asked for by [`BindOptions::gradients`]. Outputs are the same
 /// arrays at every run. Calls return at once; reading an array waits for it and delivers errors.
+///
+/// What it needs for temporaries is in a [`MemoryPool`], which both ways of running share, and other executors may.
 pub struct Executor {
-    context: ArrayContext,
-    options: BindOptions,
-    graph: Arc<Graph>,
-    variables: Variables,
-    outputs: Vec<NdArray>,
-    output_names: Vec<String>,
-    training: Training,
+    pub(crate) context: ArrayContext,
+    pub(crate) options: BindOptions,
+    pub(crate) graph: Arc<Graph>,
+    pub(crate) arrays: Arrays,
+    pub(crate) variables: Variables,
+    pub(crate) outputs: Vec<NdArray>,
+    pub(crate) output_names: Vec<String>,
+    pub(crate) training: Training,
     inference_runner: OnceLock<Runner>,
     training_runner: OnceLock<Runner>,
-    /// Random calls of the training run whose gradient has not been asked for yet.
-    recorded: RankedMutex<Option<RandomCalls>>,
+    /// The training run whose gradient has not been asked for yet.
+    pub(crate) recorded: RankedMutex<Option<Recorded>>,
+    /// A forward run that is pushed step by step.
+    pub(crate) partial: RankedMutex<Option<Partial>>,
+    pub(crate) monitor: RankedMutex<Option<Monitor>>,
 }
 
 impl Executor {
-    /// Binds with shapes of the inputs only: every other variable gets an array of zeros that the caller fills.
+    /// Binds with shapes of the inputs only: every other variable gets an array of zeros that the caller fills, or the
+    /// array that an executor of the same [pool](BindOptions::pool) has.
     ///
     /// # Errors
-    /// Unknown names, contradictory or unresolved shapes, an operator no backend runs, out of memory.
+    /// Unknown names, contradictory or unresolved shapes, an operator no backend runs, out of memory; a parameter that
+    /// has another shape or type in an executor of the same pool.
     pub fn simple_bind(
         graph: &Graph,
         context: &ArrayContext,
@@ -72,54 +83,71 @@ impl Executor {
         options: &BindOptions,
     ) -> Result<Self> {
         let output_names = graph.output_names();
-        let graph = &forward_graph(graph, options)?;
-        let variables = variables(graph, context, inputs, params, missing, options)?;
-        let outputs = graph.heads().iter().map(|head| {
+        let graph = Arc::new(forward_graph(graph, options)?);
+        let arrays = Arrays::new(context, options.pool.as_ref());
+        let variables = variables(&graph, &arrays, inputs, params, missing, options)?;
+        Self::assemble((graph, output_names), arrays, variables, context, options)
+    }
+
+    /// An executor over arrays that are there: outputs, gradients, kernels, memory.
+    pub(crate) fn assemble(
+        (graph, output_names): (Arc<Graph>, Vec<String>),
+        arrays: Arrays,
+        variables: Variables,
+        context: &ArrayContext,
+        options: &BindOptions,
+    ) -> Result<Self> {
+        let outputs = graph.heads().iter().enumerate().map(|(i, head)| {
             let entry = graph.entry_id(*head).index();
-            NdArray::zeros(context, variables.known.shapes[entry].clone(), variables.known.dtypes[entry])
+            let (shape, dtype) = (&variables.known.shapes[entry], variables.known.dtypes[entry]);
+            arrays.get(Role::PerShape, &format!("output {i}"), shape, dtype)
         });
         let outputs = outputs.collect::<Result<Vec<_>>>()?;
-        let graph = Arc::new(graph.clone());
-        let training = Training::new(&graph, context, &variables, options)?;
+        let training = Training::new(&graph, &arrays, &variables, options)?;
         let executor = Self {
             context: context.clone(),
             options: options.clone(),
             output_names,
             graph,
+            arrays,
             variables,
             outputs,
             training,
             inference_runner: OnceLock::new(),
             training_runner: OnceLock::new(),
             recorded: RankedMutex::new(Rank::Leaf, None),
+            partial: RankedMutex::new(Rank::Leaf, None),
+            monitor: RankedMutex::new(Rank::Leaf, None),
         };
         // Everything that can go wrong should go wrong here. The other mode is prepared when it is first used.
-        if executor.training.gradients.is_empty() {
-            executor.inference()?
-        } else {
-            executor.training_runner()?
-        };
+        executor.runner(!executor.training.gradients.is_empty())?;
         Ok(executor)
     }
 
-    fn inference(&self) -> Result<&Runner> {
-        if let Some(runner) = self.inference_runner.get() {
+    /// What runs it, as in training or as at inference.
+    pub(crate) fn runner(&self, is_train: bool) -> Result<&Runner> {
+        let place = if is_train { &self.training_runner } else { &self.inference_runner };
+        if let Some(runner) = place.get() {
             return Ok(runner);
         }
-        let program = lower_inference(&self.graph, &self.variables.known, &self.variables.bound, &self.options)?;
+        let runner = if is_train {
+            let pool = self.arrays.pool();
+            self.training.runner(&self.context, pool, &self.variables, &self.outputs, &self.options)?
+        } else {
+            self.inference()?
+        };
+        Ok(place.get_or_init(|| runner))
+    }
+
+    fn inference(&self) -> Result<Runner> {
+        let (graph, program) =
+            lower_inference(&self.graph, &self.variables.known, &self.variables.bound, &self.options)?;
         let limit = if self.options.bulk_inference { usize::MAX } else { 1 };
         let limits = Limits { forward: limit, backward: limit };
         let bound = self.variables.arrays.iter().map(|(_, array)| array.clone()).collect();
-        let runner = Runner::new(program, &self.context, bound, self.outputs.clone(), limits, &self.options)?;
-        Ok(self.inference_runner.get_or_init(|| runner))
-    }
-
-    fn training_runner(&self) -> Result<&Runner> {
-        if let Some(runner) = self.training_runner.get() {
-            return Ok(runner);
-        }
-        let runner = self.training.runner(&self.context, &self.variables, &self.outputs, &self.options)?;
-        Ok(self.training_runner.get_or_init(|| runner))
+        let program = (graph.map_or_else(|| self.graph.clone(), Arc::new), program);
+        let memory = (&self.context, self.arrays.pool());
+        Runner::new(program, memory, bound, self.outputs.clone(), limits, &self.options)
     }
 
     /// The array of an argument or auxiliary state.
@@ -168,88 +196,18 @@ impl Executor {
         })
     }
 
-    /// Pushes one run as at inference. Under `NaiveEngine` it happens before this returns.
-    ///
-    /// # Errors
-    /// Under `NaiveEngine` what a kernel reports; otherwise errors surface when an output is read.
-    #[track_caller]
-    pub fn forward(&self) -> Result<()> {
-        let runner = self.inference()?;
-        self.note_writes(false)?;
-        // The outputs are about to be overwritten: the gradient of an earlier training run would be wrong.
-        *self.recorded.lock() = None;
-        runner.forward(runner.reserve(&self.context))
-    }
-
-    /// Pushes one run as in training: statistics of the batch, dropout, auxiliary states updated.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
-    #[track_caller]
-    pub fn forward_train(&self) -> Result<()> {
-        let runner = self.training_runner()?;
-        self.note_writes(true)?;
-        let random = runner.reserve(&self.context);
-        *self.recorded.lock() = None;
-        runner.forward(random)?;
-        *self.recorded.lock() = Some(random);
-        Ok(())
-    }
-
-    /// Pushes the gradients of the last [`forward_train`](Self::forward_train). `head_grads` are the gradients of the
-    /// outputs, in order; none are needed when every output is a loss, which ignores them.
-    ///
-    /// # Errors
-    /// No gradient was asked for at binding; no `forward_train` since the last `backward` or `forward`; head gradients that
-    /// are missing, too many, or of another shape or dtype; and as [`Self::forward`].
-    #[track_caller]
-    pub fn backward(&self, head_grads: &[NdArray]) -> Result<()> {
-        if self.training.gradients.is_empty() {
-            return Err(Error::invalid(
-                "backward",
-                "a graph bound without gradients",
-                "BindOptions::gradients at bind",
-            ));
-        }
-        let recorded = *self.recorded.lock();
-        let Some(random) = recorded else {
-            return Err(Error::invalid(
-                "backward",
-                "no training run whose gradient is still to come",
-                "forward_train before each backward, with no forward between them",
-            ));
-        };
-        self.training.set_head_grads(head_grads)?;
-        for gradient in self.gradients() {
-            gradient.array.note_write()?;
-        }
-        *self.recorded.lock() = None;
-        self.training_runner()?.backward(random)
-    }
-
-    /// Lets an autograd tape know which arrays are about to change.
-    #[track_caller]
-    fn note_writes(&self, is_train: bool) -> Result<()> {
-        for output in &self.outputs {
-            output.note_write()?;
-        }
-        if is_train {
-            for (name, array) in self.arrays() {
-                if self.graph.find(name).is_some_and(|id| self.graph.is_aux_state(id)) {
-                    array.note_write()?;
-                }
-            }
-        }
-        Ok(())
+    /// The memory it runs in, for other executors to [share](BindOptions::pool).
+    pub fn pool(&self) -> &MemoryPool {
+        self.arrays.pool()
     }
 
     /// What was decided for inference, once it is bound.
     pub fn report(&self) -> Option<ExecutorReport> {
-        self.inference_runner.get()?.report()
+        self.inference_runner.get().map(Runner::report)
     }
 
     /// What was decided for training, once it is bound.
     pub fn training_report(&self) -> Option<ExecutorReport> {
-        self.training_runner.get()?.report()
+        self.training_runner.get().map(Runner::report)
     }
 }

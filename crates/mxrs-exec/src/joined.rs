@@ -108,6 +108,11 @@ impl Joined {
         Ok(joined)
     }
 
+    /// The graph that [`Self::lower`] makes a program of.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
     /// Chooses kernels and layouts.
     ///
     /// # Errors

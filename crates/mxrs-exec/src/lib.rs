@@ -2,7 +2,7 @@
 //!
 //! [`Executor::bind`] turns a graph and arrays into one static program: every decision (backend, layout, packing of
 //! constants, buffer addresses) is taken then. [`Executor::forward`] pushes it to the engine as one task, or one per
-//! operator when bulk execution is off. [`Imperative`] calls single operators on arrays, records them for gradients
+//! operator when bulk execution is off. Several executors may share memory ([`MemoryPool`], [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records them for gradients
 //! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name; of operators it names
 //! those that gradients are summed with, and gives the common ones a method each.
 //!
@@ -43,24 +43,33 @@
 // kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable.
 
 mod bind;
+mod buckets;
 mod choose;
 mod dry;
 mod executor;
 mod gradients;
 mod imperative;
+mod inplace_add;
 mod joined;
 mod lower;
 mod machine;
+mod monitor;
 mod options;
 mod packed;
 mod partition;
+mod planned;
+mod pool;
 mod program;
 mod recompute;
 mod report;
+mod reshape;
+mod run;
 mod runner;
 mod segment;
+mod tap;
 mod training;
 
+pub use buckets::{Bucket, BucketingExecutor};
 pub use choose::{Choice, Refusal, choose, choose_reorder};
 pub use dry::{DryGraph, PlannedGraph, PlannedTensor, TensorKind, plan_graph};
 pub use executor::Executor;
@@ -69,5 +78,8 @@ pub use imperative::{
     BackwardOptions, CachedOp, CachedOpFlags, CachedOpStats, Function, FunctionCall, Imperative, ImperativeOptions,
     autograd,
 };
+pub use monitor::Monitored;
 pub use options::{BindOptions, Recompute};
+pub use pool::MemoryPool;
 pub use report::{ExecutorReport, FusedReport, StepReport};
+pub use reshape::ReshapeOptions;

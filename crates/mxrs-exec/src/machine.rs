@@ -9,13 +9,15 @@
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
 use crate::packed::{Packed, sources};
+use crate::planned::{Planned, allocate_arena, arena_bytes};
 use crate::program::{Action, Origin, Program, Step, ValueId};
-use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
+use crate::tap::Tap;
+use mxrs_graph::{MemoryPlan, Placement};
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_op::{Kernel, KernelArgs, RandomCall, RawTensor, TensorDesc, accumulate};
-use mxrs_storage::{Block, Tag};
+use mxrs_storage::Block;
 use mxrs_sync::Team;
-use mxrs_types::{Device, Result, ResultExt, WriteReq};
+use mxrs_types::{Result, ResultExt, WriteReq};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,83 +41,30 @@ struct PrepareStep {
     sources: Vec<usize>,
 }
 
-pub struct Machine {
+/// Steps with their addresses, for any number of machines on one memory.
+pub struct Addressed {
     prepare: Vec<PrepareStep>,
     steps: Vec<ReadyStep>,
+    /// Step of the program that `steps[0]` is.
+    first: usize,
+}
+
+pub struct Machine {
+    addressed: Arc<Addressed>,
+    /// Steps that have other addresses in this machine, in order.
+    own: Vec<(usize, ReadyStep)>,
     bound: Vec<NdArray>,
     team: Arc<Team>,
     packed: Arc<Packed>,
     pub arena_bytes: usize,
     pub packed_bytes: usize,
-    /// Step of the program that `steps[0]` is.
-    first: usize,
     // Kept alive for the raw tensors above.
     _outputs: Vec<NdArray>,
     _arena: Option<Arc<Block>>,
 }
 
-/// Memory for the temporaries of a program, when there are any.
-///
-/// # Errors
-/// Out of memory.
-pub fn allocate_arena(plan: &MemoryPlan, context: &ArrayContext) -> Result<Option<Arc<Block>>> {
-    match arena_bytes(plan) {
-        0 => Ok(None),
-        n => Ok(Some(Arc::new(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:arena"))?))),
-    }
-}
-
-fn arena_bytes(plan: &MemoryPlan) -> usize {
-    plan.arenas.iter().map(|(_, bytes)| bytes).sum()
-}
-
-/// A program and where its values are, without memory: machines are made of it, any number of them.
-pub struct Planned {
-    pub program: Program,
-    pub plan: MemoryPlan,
-}
-
-impl Planned {
-    /// Plans the memory of a program.
-    ///
-    /// # Errors
-    /// A contradiction in the program, sizes that do not fit.
-    pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
-        let plan = plan(&program, options)?;
-        Ok(Self { program, plan })
-    }
-}
-
-/// What the planner is told of a program, and what it answers.
-///
-/// # Errors
-/// As [`Planned::new`].
-pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
-    let entries: Vec<PlanEntry> = program
-        .values
-        .iter()
-        .map(|value| PlanEntry {
-            size_bytes: value.desc.size_bytes(),
-            device: Device::cpu(0),
-            kind: if value.origin == Origin::Temporary { EntryKind::Planned } else { EntryKind::External },
-        })
-        .collect();
-    let ids = |values: &[ValueId]| values.iter().map(|&v| EntryId::new(v)).collect();
-    let steps: Vec<PlanStep> = program
-        .steps
-        .iter()
-        .map(|step| PlanStep {
-            inputs: ids(&step.inputs),
-            outputs: ids(&step.outputs),
-            inplace: step.inplace.clone(),
-            identity: if matches!(step.action, Action::View) { vec![(0, 0)] } else { Vec::new() },
-            ignored_inputs: step.ignored_inputs.clone(),
-            scratch_bytes: step.scratch_bytes,
-        })
-        .collect();
-    let heads: Vec<EntryId> = program.outputs.iter().map(|&v| EntryId::new(v)).collect();
-    plan_memory(&steps, &entries, &heads, options)
-}
+/// Temporaries and packed constants of a program.
+pub type Memory = (Option<Arc<Block>>, Arc<Packed>);
 
 struct Addresses<'a> {
     program: &'a Program,
@@ -126,7 +75,18 @@ struct Addresses<'a> {
     packed: &'a Packed,
 }
 
-impl Addresses<'_> {
+impl<'a> Addresses<'a> {
+    fn new(
+        planned: &'a Planned,
+        arena: Option<&Arc<Block>>,
+        packed: &'a Packed,
+        bound: &'a [NdArray],
+        outputs: &'a [NdArray],
+    ) -> Self {
+        let arena = arena.map_or(std::ptr::null_mut(), |block| block.as_ptr());
+        Self { program: &planned.program, plan: &planned.plan, arena, bound, outputs, packed }
+    }
+
     fn tensor(&self, value: ValueId) -> Tensor {
         let v = &self.program.values[value];
         let (ptr, len) = match v.origin {
@@ -182,8 +142,11 @@ impl Addresses<'_> {
                 || (self.program.values[value].origin == Origin::Temporary
                     && self.plan.placements[value] == Placement::Unreferenced)
         };
+        let is_sum =
+            |output: usize| self.program.sums.iter().any(|sum| Some(sum.step) == position && sum.output == output);
         let req = |output: usize| match (is_unread(output), self.program.values[step.outputs[output]].origin) {
             (true, _) => WriteReq::Null,
+            (false, _) if is_sum(output) => WriteReq::Add,
             (false, Origin::Output(index)) => self.program.output_reqs[index],
             (false, _) if output >= n_plain || is_inplace(output) => WriteReq::Inplace,
             (false, _) => WriteReq::Write,
@@ -207,6 +170,26 @@ impl Addresses<'_> {
             random: step.random,
             desc: self.program.values[step.outputs[0]].desc.clone(),
         }
+    }
+}
+
+impl Addressed {
+    /// Finds the addresses of these steps. They are good for machines with the same memory and the same arrays; steps that
+    /// use other arrays must be the machine's own.
+    pub fn new(
+        planned: &Planned,
+        memory: &Memory,
+        bound: &[NdArray],
+        outputs: &[NdArray],
+        range: Range<usize>,
+    ) -> Self {
+        let program = &planned.program;
+        let at = Addresses::new(planned, memory.0.as_ref(), &memory.1, bound, outputs);
+        let prepare = program.prepare.iter().zip(sources(program));
+        let prepare = prepare.map(|(step, sources)| PrepareStep { step: at.ready(step, None), sources }).collect();
+        let first = range.start;
+        let steps = range.map(|i| at.ready(&program.steps[i], Some(i))).collect();
+        Self { prepare, steps, first }
     }
 }
 
@@ -258,37 +241,52 @@ impl Machine {
     /// the steps uses may be any.
     pub fn over(
         planned: &Planned,
-        (arena, packed): (Option<Arc<Block>>, Arc<Packed>),
+        memory: Memory,
         bound: Vec<NdArray>,
         outputs: Vec<NdArray>,
         range: Range<usize>,
         team: Arc<Team>,
     ) -> Self {
-        let Planned { program, plan } = planned;
-        let arena_bytes = arena_bytes(plan);
-        let arena_ptr = arena.as_ref().map_or(std::ptr::null_mut(), |block| block.as_ptr());
-        let at = Addresses { program, plan, arena: arena_ptr, bound: &bound, outputs: &outputs, packed: &packed };
-        let prepare = program.prepare.iter().zip(sources(program));
-        let prepare = prepare.map(|(step, sources)| PrepareStep { step: at.ready(step, None), sources }).collect();
-        let first = range.start;
-        let steps = range.map(|i| at.ready(&program.steps[i], Some(i))).collect();
+        let addressed = Arc::new(Addressed::new(planned, &memory, &bound, &outputs, range));
+        Self::of(addressed, &[], planned, memory, bound, outputs, team)
+    }
+
+    /// A machine whose addresses have been found before, except for those of the steps `own`: all that use an array
+    /// which is not the one they were found for.
+    pub fn of(
+        addressed: Arc<Addressed>,
+        own: &[usize],
+        planned: &Planned,
+        (arena, packed): Memory,
+        bound: Vec<NdArray>,
+        outputs: Vec<NdArray>,
+        team: Arc<Team>,
+    ) -> Self {
+        let at = Addresses::new(planned, arena.as_ref(), &packed, &bound, &outputs);
+        let own = own.iter().map(|&i| (i, at.ready(&planned.program.steps[i], Some(i)))).collect();
         Self {
-            prepare,
-            steps,
+            addressed,
+            own,
             bound,
             team,
-            arena_bytes,
+            arena_bytes: arena_bytes(&planned.plan),
             packed_bytes: packed.bytes,
             packed,
-            first,
             _outputs: outputs,
             _arena: arena,
         }
     }
 
+    fn step(&self, step: usize) -> &ReadyStep {
+        match self.own.binary_search_by_key(&step, |(at, _)| *at) {
+            Ok(own) => &self.own[own].1,
+            Err(_) => &self.addressed.steps[step - self.addressed.first],
+        }
+    }
+
     /// Whether constants are packed or computed at all.
     pub fn has_prepare(&self) -> bool {
-        !self.prepare.is_empty()
+        !self.addressed.prepare.is_empty()
     }
 
     /// Packs and computes constants whose sources changed since they were last made.
@@ -296,7 +294,7 @@ impl Machine {
     /// # Errors
     /// What a kernel reports.
     pub fn prepare(&self) -> Result<()> {
-        for (index, prepare) in self.prepare.iter().enumerate() {
+        for (index, prepare) in self.addressed.prepare.iter().enumerate() {
             let run = || prepare.step.run(&self.team, RandomCalls { seed: 0, first: 0 });
             self.packed.update(index, prepare.sources.iter().map(|i| &self.bound[*i]), run)?;
         }
@@ -308,8 +306,41 @@ impl Machine {
     /// # Errors
     /// What the kernel reports, with the step's name.
     pub fn run(&self, steps: Range<usize>, random: RandomCalls) -> Result<()> {
-        self.steps[steps.start - self.first..steps.end - self.first]
-            .iter()
-            .try_for_each(|step| step.run(&self.team, random))
+        steps.into_iter().try_for_each(|step| self.step(step).run(&self.team, random))
+    }
+
+    /// Whether a step really reads or makes what a tap is for.
+    pub fn has_memory(&self, step: usize, tap: &Tap) -> bool {
+        let ready = self.step(step);
+        let is_written = tap.is_input || ready.reqs[tap.position] != WriteReq::Null;
+        let tensor = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
+        is_written && (tensor.len_bytes() > 0 || tap.shape.n_elements() == 0)
+    }
+
+    /// Copies what a step reads or has made, to an array in row-major order. Called by the task that runs the step, which
+    /// holds the array for writing.
+    ///
+    /// # Errors
+    /// What the kernel that copies between layouts reports.
+    pub fn copy_out(&self, step: usize, tap: &Tap, to: &NdArray) -> Result<()> {
+        let ready = self.step(step);
+        let from = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
+        // SAFETY: the array is as large as the tap's shape and type say, and held for writing (see above).
+        let to: Tensor = unsafe { RawTensor::new(to.as_ptr(), to.size_bytes()) };
+        match &tap.reorder {
+            Some(kernel) => kernel.run(&KernelArgs {
+                inputs: &[from],
+                outputs: &[to],
+                reqs: &[WriteReq::Write],
+                scratch: RawTensor::from_slice(&[]),
+                team: &self.team,
+                random: None,
+            }),
+            None => {
+                // SAFETY: the step does not run now, so nobody writes its tensors; the array is no tensor of the program.
+                unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
+                Ok(())
+            }
+        }
     }
 }

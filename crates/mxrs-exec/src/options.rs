@@ -1,6 +1,7 @@
 //! How to bind.
 
 use crate::gradients::GradRequests;
+use crate::pool::MemoryPool;
 use mxrs_graph::PlanOptions;
 use mxrs_op::{Backend, OpSet, Pattern};
 use mxrs_sync::Team;
@@ -66,6 +67,8 @@ pub struct BindOptions {
     pub default_dtype: DType,
     /// Element types given for variables, by name.
     pub dtypes: Vec<(String, DType)>,
+    /// Memory shared with other executors; `None` for memory of its own.
+    pub pool: Option<MemoryPool>,
 }
 
 impl BindOptions {
@@ -87,6 +90,7 @@ impl BindOptions {
             ops: OpSet::default(),
             default_dtype: DType::F32,
             dtypes: Vec::new(),
+            pool: None,
         }
     }
 }

@@ -14,7 +14,7 @@ use mxrs_types::{Result, WriteReq};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Partitions a graph and chooses kernels and layouts for inference.
+/// Partitions a graph and chooses kernels and layouts for inference. The graph is the new one, if it changed.
 ///
 /// # Errors
 /// No backend runs some operator.
@@ -23,15 +23,15 @@ pub fn lower_inference(
     known: &Known,
     bound: &FxHashMap<NodeId, Bound>,
     options: &BindOptions,
-) -> Result<Program> {
+) -> Result<(Option<Graph>, Program)> {
     if !options.patterns.is_empty() {
         match lower_partitioned(graph, known, bound, options) {
-            Ok(Some(program)) => return Ok(program),
+            Ok(Some((graph, program))) => return Ok((Some(graph), program)),
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "the graph is not partitioned"),
         }
     }
-    lower_whole(graph, known, bound, options)
+    Ok((None, lower_whole(graph, known, bound, options)?))
 }
 
 fn lower_whole(
@@ -60,7 +60,7 @@ fn lower_partitioned(
     known: &Known,
     bound: &FxHashMap<NodeId, Bound>,
     options: &BindOptions,
-) -> Result<Option<Program>> {
+) -> Result<Option<(Graph, Program)>> {
     let entries = known.shapes.iter().zip(&known.dtypes);
     let descs: Vec<TensorDesc> = entries.map(|(shape, dtype)| TensorDesc::dense(shape.clone(), *dtype)).collect();
     let is_constant = constants(graph, bound);
@@ -84,7 +84,7 @@ fn lower_partitioned(
     let bound = bound.iter().filter_map(moved).collect();
     let mut program = lower_whole(&new.graph, &known, &bound, options)?;
     program.fused = reports(graph, &new);
-    Ok(Some(program))
+    Ok(Some((new.graph, program)))
 }
 
 /// Cost of a call on the backend that would run it; `None` where no backend runs it.

@@ -32,6 +32,7 @@ pub struct Value {
 }
 
 /// What a step does.
+#[derive(Clone)]
 pub enum Action {
     /// Run a kernel.
     Run(Arc<dyn Kernel>),
@@ -40,6 +41,7 @@ pub enum Action {
 }
 
 /// One step.
+#[derive(Clone)]
 pub struct Step {
     /// Node it came from, with a suffix for inserted copies.
     pub name: String,
@@ -80,8 +82,23 @@ impl Step {
     }
 }
 
+/// An addition that is left out: the step that makes its second term adds it to the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// Step that makes the second term.
+    pub step: usize,
+    /// Which of its outputs that is.
+    pub output: usize,
+    /// The first term.
+    pub onto: ValueId,
+    /// Node of the addition.
+    pub name: String,
+    /// Its operator.
+    pub op: String,
+}
+
 /// Values and steps of one bound graph.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Program {
     /// All values.
     pub values: Vec<Value>,
@@ -99,4 +116,6 @@ pub struct Program {
     pub n_random: u32,
     /// Calls that stand for several of the graph's.
     pub fused: Vec<FusedReport>,
+    /// Additions left out.
+    pub sums: Vec<Sum>,
 }

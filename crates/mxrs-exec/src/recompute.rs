@@ -1,8 +1,8 @@
 //! What the gradient computes again, as [`Recompute`] says: choices of the graph's passes, weighed by planned bytes.
 
 use crate::bind::Known;
-use crate::machine;
 use crate::options::{BindOptions, Recompute};
+use crate::planned::Planned;
 use crate::program::Program;
 use mxrs_graph::{
     GradientGraph, Mirroring, Node, NodeId, PlanOptions, chain_checkpoints, mirror, recompute_if_smaller,
@@ -24,7 +24,7 @@ pub fn recomputed(
     is_train: bool,
     lower: impl Fn(&GradientGraph) -> Result<Program>,
 ) -> Result<Option<GradientGraph>> {
-    let planned = |candidate: &GradientGraph| arena_bytes(&lower(candidate)?, &options.plan);
+    let planned = |candidate: &GradientGraph| arena_bytes(lower(candidate)?, &options.plan);
     // Forward entries have the same ids in the joined graph.
     let bytes = |id: NodeId| -> usize {
         let entries = joined.graph.output_ids(id).map(|e| e.index());
@@ -64,7 +64,7 @@ fn work(program: &Program) -> FxHashMap<String, u64> {
     program.steps.iter().map(|step| (step.name.clone(), step.multiply_adds)).collect()
 }
 
-fn arena_bytes(program: &Program, options: &PlanOptions) -> Result<usize> {
-    let plan = machine::plan(program, &PlanOptions { verbose: false, ..*options })?;
-    Ok(plan.arenas.iter().map(|(_, bytes)| bytes).sum())
+fn arena_bytes(program: Program, options: &PlanOptions) -> Result<usize> {
+    let planned = Planned::new(program, &PlanOptions { verbose: false, ..*options })?;
+    Ok(planned.plan.arenas.iter().map(|(_, bytes)| bytes).sum())
 }

@@ -51,6 +51,8 @@ pub struct ExecutorReport {
     pub packed_bytes: usize,
     /// Calls that stand for several of the graph's, at inference.
     pub fused: Vec<FusedReport>,
+    /// Additions that are no steps: whoever makes the second term adds it to the first.
+    pub inplace_adds: Vec<String>,
 }
 
 pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {

@@ -1,20 +1,28 @@
 //! A lowered program with its memory, cut into segments and pushed to the engine.
 
-use crate::machine::{Machine, Planned};
+use crate::machine::Machine;
 use crate::options::BindOptions;
+use crate::packed::Packed;
+use crate::planned::{Planned, arena_bytes};
+use crate::pool::MemoryPool;
 use crate::program::Program;
-use crate::report::{ExecutorReport, FusedReport, StepReport, step_reports};
+use crate::report::{ExecutorReport, StepReport, step_reports};
 use crate::segment::{Segment, segments};
+use crate::tap::{Tap, taps};
 use mxrs_engine::{Engine, Var};
-use mxrs_graph::memory::PlanReport;
+use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_types::{Device, Result};
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
-/// Runs one program on one set of arrays. Runs never overlap: each push writes the runner's own variable.
+/// Runs one program on one set of arrays. Runs never overlap: each push writes the variable of the pool.
 pub struct Runner {
-    machine: Option<Arc<Machine>>,
-    machine_var: Var,
+    /// The graph the program was made of.
+    graph: Arc<Graph>,
+    planned: Planned,
+    machine: Arc<Machine>,
+    pool: MemoryPool,
     engine: Engine,
     bound: Vec<Var>,
     outputs: Vec<Var>,
@@ -22,9 +30,7 @@ pub struct Runner {
     backward: Vec<Segment>,
     /// What each step is.
     pub steps: Vec<StepReport>,
-    n_random: u32,
-    plan: PlanReport,
-    fused: Vec<FusedReport>,
+    taps: OnceLock<Vec<Vec<Tap>>>,
 }
 
 /// Most kernels in one push, forward and backward.
@@ -40,34 +46,37 @@ impl Runner {
     /// # Errors
     /// Out of memory, or a contradiction in the plan.
     pub fn new(
-        program: Program,
-        context: &ArrayContext,
+        (graph, program): (Arc<Graph>, Program),
+        (context, pool): (&ArrayContext, &MemoryPool),
         bound: Vec<NdArray>,
         outputs: Vec<NdArray>,
         limits: Limits,
         options: &BindOptions,
     ) -> Result<Self> {
         let planned = Planned::new(program, &options.plan)?;
-        let program = &planned.program;
         let vars = |arrays: &[NdArray]| arrays.iter().map(|a| a.var().clone()).collect();
+        let program = &planned.program;
+        let arena = pool.arena(arena_bytes(&planned.plan))?;
+        let packed = Arc::new(Packed::new(program, context)?);
+        let (steps, team) = (0..program.steps.len(), options.team.clone());
         Ok(Self {
             bound: vars(&bound),
             outputs: vars(&outputs),
-            machine: Some(Arc::new(Machine::new(&planned, context, bound, outputs, options.team.clone())?)),
-            plan: planned.plan.report.clone(),
-            machine_var: context.engine().new_var(),
+            machine: Arc::new(Machine::over(&planned, (arena, packed), bound, outputs, steps, team)),
+            pool: pool.clone(),
             engine: context.engine().clone(),
             forward: segments(program, 0..program.n_forward, limits.forward),
             backward: segments(program, program.n_forward..program.steps.len(), limits.backward),
             steps: step_reports(program),
-            n_random: program.n_random,
-            fused: program.fused.clone(),
+            taps: OnceLock::new(),
+            graph,
+            planned,
         })
     }
 
     /// Reserves the random calls of one run.
     pub fn reserve(&self, context: &ArrayContext) -> RandomCalls {
-        match self.n_random {
+        match self.planned.program.n_random {
             0 => RandomCalls { seed: 0, first: 0 },
             n => context.random().reserve(Device::cpu(0), u64::from(n)),
         }
@@ -78,14 +87,83 @@ impl Runner {
     /// # Errors
     /// Under `NaiveEngine` what a kernel reports.
     pub fn forward(&self, random: RandomCalls) -> Result<()> {
-        let Some(machine) = &self.machine else { return Ok(()) };
         let is_one_push = self.forward.len() <= 1;
-        if machine.has_prepare() && !is_one_push {
-            let preparing = machine.clone();
-            let task = self.engine.task("prepare").device(Device::cpu(0)).reads(&self.bound).write(&self.machine_var);
-            task.push(move |_| preparing.prepare())?;
+        if !is_one_push {
+            self.prepare()?;
         }
         self.push_all(&self.forward, random, is_one_push)
+    }
+
+    /// Pushes the packing of constants, if there are any.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn prepare(&self) -> Result<()> {
+        if !self.machine.has_prepare() {
+            return Ok(());
+        }
+        let machine = self.machine.clone();
+        let task = self.engine.task("prepare").device(Device::cpu(0)).reads(&self.bound).write(self.pool.var());
+        task.push(move |_| machine.prepare())
+    }
+
+    /// Steps of the forward half, and of the gradient.
+    pub fn halves(&self) -> [Range<usize>; 2] {
+        let Program { n_forward, steps, .. } = &self.planned.program;
+        [0..*n_forward, *n_forward..steps.len()]
+    }
+
+    /// Pushes one step alone. With `watch`, which says whether inputs are wanted too, returns copies of what the step reads
+    /// and makes, with names and operator.
+    ///
+    /// # Errors
+    /// As [`Self::forward`]; out of memory; layouts that no backend copies from.
+    pub fn step(
+        &self,
+        step: usize,
+        random: RandomCalls,
+        context: &ArrayContext,
+        watch: Option<(bool, &BindOptions)>,
+    ) -> Result<Vec<(Tap, NdArray)>> {
+        let mut copies = Vec::new();
+        if let Some((with_inputs, options)) = watch {
+            for tap in &self.taps(options)?[step] {
+                if (tap.is_input && !with_inputs) || !self.machine.has_memory(step, tap) {
+                    continue;
+                }
+                let copy = NdArray::empty(context, tap.shape.clone(), tap.dtype, Device::cpu(0), "monitor")?;
+                copies.push((tap.clone(), copy));
+            }
+        }
+        for segment in segments(&self.planned.program, step..step + 1, 1) {
+            let (machine, copies) = (self.machine.clone(), copies.clone());
+            let vars: Vec<Var> = copies.iter().map(|(_, copy)| copy.var().clone()).collect();
+            let body = move || {
+                let copy = |is_input: bool| {
+                    let wanted = copies.iter().filter(|(tap, _)| tap.is_input == is_input);
+                    wanted.cloned().try_for_each(|(tap, to)| machine.copy_out(step, &tap, &to))
+                };
+                copy(true)?;
+                machine.run(step..step + 1, random)?;
+                copy(false)
+            };
+            let task = self.engine.task(segment.name).device(Device::cpu(0)).write(self.pool.var());
+            task.reads(segment.reads.iter().map(|&i| &self.bound[i]))
+                .reads(segment.reads_outputs.iter().map(|&i| &self.outputs[i]))
+                .writes(segment.rewrites.iter().map(|&i| &self.bound[i]))
+                .writes(segment.outputs.iter().map(|&i| &self.outputs[i]))
+                .writes(&vars)
+                .push(move |_| body())?;
+        }
+        Ok(copies)
+    }
+
+    fn taps(&self, options: &BindOptions) -> Result<&[Vec<Tap>]> {
+        if let Some(taps) = self.taps.get() {
+            return Ok(taps);
+        }
+        let taps = taps(&self.graph, &self.planned.program, options)?;
+        Ok(self.taps.get_or_init(|| taps))
     }
 
     /// Pushes the steps of the gradient.
@@ -97,11 +175,10 @@ impl Runner {
     }
 
     fn push_all(&self, segments: &[Segment], random: RandomCalls, prepares: bool) -> Result<()> {
-        let Some(machine) = &self.machine else { return Ok(()) };
         for segment in segments {
-            let machine = machine.clone();
+            let machine = self.machine.clone();
             let steps = segment.steps.clone();
-            let mut task = self.engine.task(segment.name.clone()).device(Device::cpu(0)).write(&self.machine_var);
+            let mut task = self.engine.task(segment.name.clone()).device(Device::cpu(0)).write(self.pool.var());
             // Packing reads every bound array.
             task = if prepares && machine.has_prepare() {
                 let rewritten = |i: &usize| segment.rewrites.contains(i);
@@ -123,23 +200,15 @@ impl Runner {
     }
 
     /// What was decided.
-    pub fn report(&self) -> Option<ExecutorReport> {
-        let machine = self.machine.as_ref()?;
-        Some(ExecutorReport {
+    pub fn report(&self) -> ExecutorReport {
+        let machine = &self.machine;
+        ExecutorReport {
             steps: self.steps.clone(),
-            plan: self.plan.clone(),
+            plan: self.planned.plan.report.clone(),
             arena_bytes: machine.arena_bytes,
             packed_bytes: machine.packed_bytes,
-            fused: self.fused.clone(),
-        })
-    }
-}
-
-impl Drop for Runner {
-    fn drop(&mut self) {
-        // The machine's memory goes after the last pending run.
-        if let Some(machine) = self.machine.take() {
-            self.engine.delete_var(self.machine_var.clone(), move || drop(machine));
+            inplace_adds: self.planned.program.sums.iter().map(|sum| sum.name.clone()).collect(),
+            fused: self.planned.program.fused.clone(),
         }
     }
 }

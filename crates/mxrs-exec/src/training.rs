@@ -4,6 +4,7 @@ use crate::bind::Variables;
 use crate::gradients::BoundGradient;
 use crate::joined::{Joined, Wanted};
 use crate::options::BindOptions;
+use crate::pool::{Arrays, MemoryPool, Role};
 use crate::runner::{Limits, Runner};
 use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray};
@@ -24,29 +25,30 @@ impl Training {
     ///
     /// # Errors
     /// Names no argument has, an operator that is not differentiable, an array of the wrong shape or dtype.
-    pub fn new(
-        graph: &Arc<Graph>,
-        context: &ArrayContext,
-        variables: &Variables,
-        options: &BindOptions,
-    ) -> Result<Self> {
+    pub fn new(graph: &Arc<Graph>, from: &Arrays, variables: &Variables, options: &BindOptions) -> Result<Self> {
         let joined = Joined::new(graph, &variables.known, &variables.bound, options, true)?;
         let given = options.gradients.as_ref().map_or(&[][..], |requests| &requests.arrays);
         let bind = |wanted: &Wanted| {
+            let bound = graph.find(&wanted.name).and_then(|id| variables.bound.get(&id));
+            let is_parameter = bound.is_some_and(|bound| bound.is_constant);
+            let role = if is_parameter { Role::Gradient } else { Role::PerShape };
             let array = match given.iter().rev().find(|(name, _)| *name == wanted.name) {
                 Some((_, array)) => {
                     expect_like(array, wanted, || format!("gradient array of `{}`", wanted.name), "the argument")?;
+                    from.give(role, &wanted.name, array);
                     array.clone()
                 }
-                None => NdArray::zeros(context, wanted.shape.clone(), wanted.dtype)?,
+                None if is_parameter => from.get(role, &wanted.name, &wanted.shape, wanted.dtype)?,
+                None => from.get(role, &format!("gradient of {}", wanted.name), &wanted.shape, wanted.dtype)?,
             };
             Ok(BoundGradient { name: wanted.name.clone(), request: wanted.request, array })
         };
         let gradients = joined.gradients.iter().map(bind).collect::<Result<_>>()?;
-        let array = |wanted: &Option<Wanted>| {
-            wanted.as_ref().map(|w| NdArray::zeros(context, w.shape.clone(), w.dtype)).transpose()
+        let array = |(head, wanted): (usize, &Option<Wanted>)| {
+            let name = format!("gradient of output {head}");
+            wanted.as_ref().map(|w| from.get(Role::PerShape, &name, &w.shape, w.dtype)).transpose()
         };
-        let head_grads = joined.head_grads.iter().map(array).collect::<Result<_>>()?;
+        let head_grads = joined.head_grads.iter().enumerate().map(array).collect::<Result<_>>()?;
         Ok(Self { joined, gradients, head_grads })
     }
 
@@ -57,6 +59,7 @@ impl Training {
     pub fn runner(
         &self,
         context: &ArrayContext,
+        pool: &MemoryPool,
         variables: &Variables,
         outputs: &[NdArray],
         options: &BindOptions,
@@ -66,14 +69,15 @@ impl Training {
         let bound = arrays.chain(self.head_grads.iter().flatten().cloned()).collect();
         let outputs = outputs.iter().chain(self.gradients.iter().map(|g| &g.array)).cloned().collect();
         let limits = Limits { forward: options.bulk_train_forward, backward: options.bulk_train_backward };
-        Runner::new(program, context, bound, outputs, limits, options)
+        let program = (self.joined.graph().clone(), program);
+        Runner::new(program, (context, pool), bound, outputs, limits, options)
     }
 
-    /// Copies the caller's head gradients to where the gradient graph reads them.
+    /// Whether the caller's head gradients are what the gradient graph reads.
     ///
     /// # Errors
     /// Too few or too many, or another shape or dtype than the output's.
-    pub fn set_head_grads(&self, given: &[NdArray]) -> Result<()> {
+    pub fn check_head_grads(&self, given: &[NdArray]) -> Result<()> {
         let wanted = &self.joined.head_grads;
         if given.is_empty() {
             let Some(needed) = wanted.iter().flatten().next() else { return Ok(()) };
@@ -92,6 +96,14 @@ impl Training {
                 expect_like(from, wanted, || format!("head gradient of `{}`", wanted.name), "the output")?;
             }
         }
+        Ok(())
+    }
+
+    /// Copies the caller's head gradients, which were checked, to where the gradient graph reads them.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn set_head_grads(&self, given: &[NdArray]) -> Result<()> {
         for (to, from) in self.head_grads.iter().zip(given) {
             if let Some(to) = to {
                 to.copy_from_array(from)?;

@@ -17,6 +17,7 @@ const STATIC: CachedOpFlags = CachedOpFlags {
     forward_bulk_size: 15,
     backward_bulk_size: 15,
     plan_cache: 32,
+    data_indices: Vec::new(),
     param_indices: Vec::new(),
 };
 const RETAIN: BackwardOptions = BackwardOptions { retain_graph: true, create_graph: false, train_mode: true };

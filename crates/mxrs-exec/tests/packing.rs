@@ -132,25 +132,28 @@ fn a_kernels_error_names_its_node_and_leaves_the_executor_usable() {
 
 #[test]
 fn a_cached_graph_packs_its_parameters_once_until_they_change() {
-    let (context, options, packs) = context_and_options();
-    let nd = Imperative::new(&context, &options).unwrap();
-    let flags = CachedOpFlags { static_alloc: true, param_indices: vec![1], ..CachedOpFlags::default() };
-    let op = CachedOp::new(&nd, &graph(), flags).unwrap();
-    assert_eq!(op.input_names(), ["x", "w"]);
-    let floats = |values: [f32; 4]| NdArray::from_slice(&context, [4], &values).unwrap();
-    let w = floats([1.0, 2.0, 3.0, 4.0]);
-    let run = |w: &NdArray, x: f32| op.call(&[&floats([x; 4]), w]).unwrap()[0].to_vec::<f32>().unwrap();
-    for x in [1.0, 2.0, 1.0] {
-        assert_eq!(run(&w, x), [x, 4.0 * x, 9.0 * x, 16.0 * x]);
+    for static_shape in [false, true] {
+        let (context, options, packs) = context_and_options();
+        let nd = Imperative::new(&context, &options).unwrap();
+        let flags =
+            CachedOpFlags { static_alloc: true, static_shape, param_indices: vec![1], ..CachedOpFlags::default() };
+        let op = CachedOp::new(&nd, &graph(), flags).unwrap();
+        assert_eq!(op.input_names(), ["x", "w"]);
+        let floats = |values: [f32; 4]| NdArray::from_slice(&context, [4], &values).unwrap();
+        let w = floats([1.0, 2.0, 3.0, 4.0]);
+        let run = |w: &NdArray, x: f32| op.call(&[&floats([x; 4]), w]).unwrap()[0].to_vec::<f32>().unwrap();
+        for x in [1.0, 2.0, 1.0] {
+            assert_eq!(run(&w, x), [x, 4.0 * x, 9.0 * x, 16.0 * x]);
+        }
+        assert_eq!(packs.load(Ordering::Relaxed), 1);
+        w.copy_from(&[2.0f32; 4]).unwrap();
+        assert_eq!(run(&w, 1.0), [4.0; 4]);
+        assert_eq!(packs.load(Ordering::Relaxed), 2);
+        // Another array, whose version is that of the first.
+        let other = floats([0.0; 4]);
+        other.copy_from(&[3.0f32; 4]).unwrap();
+        assert_eq!(run(&other, 1.0), [9.0; 4]);
+        assert_eq!(run(&w, 1.0), [4.0; 4]);
+        assert_eq!(packs.load(Ordering::Relaxed), 4);
     }
-    assert_eq!(packs.load(Ordering::Relaxed), 1);
-    w.copy_from(&[2.0f32; 4]).unwrap();
-    assert_eq!(run(&w, 1.0), [4.0; 4]);
-    assert_eq!(packs.load(Ordering::Relaxed), 2);
-    // Another array, whose version is that of the first.
-    let other = floats([0.0; 4]);
-    other.copy_from(&[3.0f32; 4]).unwrap();
-    assert_eq!(run(&other, 1.0), [9.0; 4]);
-    assert_eq!(run(&w, 1.0), [4.0; 4]);
-    assert_eq!(packs.load(Ordering::Relaxed), 4);
 }

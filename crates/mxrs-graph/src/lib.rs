@@ -65,6 +65,7 @@ pub use node::Node;
 pub use passes::{
     Bulk, Declined, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring, Partitioned, Partitioning, Region,
     Segment, SegmentLimits, Unreachable, chain_checkpoints, constant_nodes, eliminate_common, gradient, infer_dtypes,
-    infer_shapes, mirror, partition, place, recompute, recompute_if_smaller, segments, sqrt_segments, within_budget,
+    infer_shapes, mirror, partition, place, recompute, recompute_if_smaller, segments, select_outputs, sqrt_segments,
+    within_budget,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

@@ -112,6 +112,14 @@ pub trait Kernel: Send + Sync {
     /// What runs, for traces: `onednn:brgconv:avx512_core`.
     fn name(&self) -> &str;
 
+    /// Whether a sum is better made by this kernel, asked to [add](WriteReq::Add) to output `output`, than by writing the
+    /// output and adding it afterwards. Every kernel can add; one that would do it by writing elsewhere first should say
+    /// no. The bits must be those of writing and adding.
+    fn adds(&self, output: usize) -> bool {
+        let _ = output;
+        false
+    }
+
     /// Computes the outputs.
     ///
     /// # Errors

@@ -54,6 +54,11 @@ impl Kernel for ReferenceKernel {
         &self.name
     }
 
+    /// It writes elsewhere first, but what it needs for that is free again when it returns, and no plan holds it.
+    fn adds(&self, output: usize) -> bool {
+        self.outputs.get(output).is_some_and(|desc| desc.dtype != mxrs_types::DType::Bool)
+    }
+
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         if args.reqs.iter().all(|r| *r == WriteReq::Null) && !args.reqs.is_empty() {
             return Ok(());

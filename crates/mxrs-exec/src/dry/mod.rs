@@ -7,13 +7,13 @@ pub use tensors::{PlannedTensor, TensorKind};
 use crate::bind::{Given, known};
 use crate::joined::{Joined, forward_graph};
 use crate::lower::Bound;
-use crate::machine;
 use crate::options::BindOptions;
 use crate::partition::lower_inference;
+use crate::planned::Planned;
 use crate::program::{Origin, Program};
 use crate::report::{FusedReport, StepReport, step_reports};
 use mxrs_graph::memory::PlanReport;
-use mxrs_graph::{Graph, MemoryPlan, PlanOptions};
+use mxrs_graph::{Graph, PlanOptions};
 use mxrs_types::{Result, Shape};
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub struct PlannedGraph {
     pub steps: Vec<StepReport>,
     /// How many of them are forward.
     pub n_forward: usize,
+    /// Additions that are no steps: whoever makes the second term adds it to the first.
+    pub inplace_adds: Vec<String>,
     /// Steps that compute something again.
     pub n_recomputed: usize,
     /// Multiply-adds of the steps that compute something again over those of all others: an estimate of the extra time.
@@ -102,7 +104,7 @@ impl DryGraph {
         let program = if is_train {
             Joined::new(&Arc::new(graph.clone()), &known, &bound, options, true)?.lower(options)?
         } else {
-            lower_inference(graph, &known, &bound, options)?
+            lower_inference(graph, &known, &bound, options)?.1
         };
         Ok(Self { program, is_parameter, n_outputs })
     }
@@ -112,11 +114,11 @@ impl DryGraph {
     /// # Errors
     /// Sizes that do not fit.
     pub fn plan(&self, options: &PlanOptions) -> Result<PlannedGraph> {
-        Ok(self.describe(machine::plan(&self.program, options)?))
+        Ok(self.describe(Planned::new(self.program.clone(), options)?))
     }
 
-    fn describe(&self, plan: MemoryPlan) -> PlannedGraph {
-        let program = &self.program;
+    fn describe(&self, Planned { program, plan }: Planned) -> PlannedGraph {
+        let program = &program;
         let bytes = |of: &dyn Fn(Origin) -> bool| {
             program.values.iter().filter(|v| of(v.origin)).map(|v| v.desc.size_bytes()).sum::<usize>()
         };
@@ -135,6 +137,7 @@ impl DryGraph {
         PlannedGraph {
             steps: step_reports(program).into_iter().filter(|s| !s.is_prepare).collect(),
             n_forward: program.n_forward,
+            inplace_adds: program.sums.iter().map(|sum| sum.name.clone()).collect(),
             n_recomputed: program.steps.iter().filter(|s| s.is_clone).count(),
             recomputed_work: work(true) as f64 / work(false).max(1) as f64,
             arena_bytes: plan.arenas.iter().map(|(_, bytes)| bytes).sum(),

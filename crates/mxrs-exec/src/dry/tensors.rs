@@ -42,13 +42,15 @@ pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
     let mut of_value: Vec<Option<usize>> = vec![None; program.values.len()];
     let mut in_place = plan.inplace.iter().peekable();
     for (index, step) in program.steps.iter().enumerate() {
-        for value in &step.inputs {
+        let onto = program.sums.iter().find(|sum| sum.step == index).map(|sum| sum.onto);
+        let read: Vec<usize> = step.inputs.iter().copied().chain(onto).collect();
+        for value in &read {
             if let Some(tensor) = of_value[*value] {
                 tensors[tensor].last = index;
             }
         }
         while let Some(pair) = in_place.next_if(|pair| pair.step == index) {
-            of_value[step.outputs[pair.output]] = of_value[step.inputs[pair.input]];
+            of_value[step.outputs[pair.output]] = of_value[read[pair.input]];
         }
         let kind = match (step.is_clone, index < program.n_forward) {
             (true, _) => TensorKind::Recomputed,

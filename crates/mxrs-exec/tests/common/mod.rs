@@ -2,12 +2,12 @@
 #![allow(dead_code)]
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind};
-use mxrs_exec::{BindOptions, Imperative, ImperativeOptions};
+use mxrs_exec::{BackwardOptions, BindOptions, GradReq, Imperative, ImperativeOptions, autograd};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::ReferenceBackend;
 use mxrs_storage::{Storage, StorageConfig};
 use mxrs_sync::{Team, TeamConfig};
-use mxrs_types::{Device, Shape};
+use mxrs_types::{Device, Result, Shape};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -88,3 +88,27 @@ pub fn live_bytes(nd: &Imperative) -> u64 {
     nd.context().engine().wait_for_all().expect("no failure");
     nd.context().storage().stats(Device::cpu(0)).live_requested
 }
+
+/// An array whose gradient is wanted.
+pub fn marked(nd: &Imperative, shape: &[usize], values: &[f64]) -> NdArray {
+    let x = array(nd, shape, values);
+    nd.attach_grad(&x, GradReq::Write).unwrap();
+    x
+}
+
+/// What `f` makes, recorded.
+pub fn recorded<T>(f: impl FnOnce() -> Result<T>) -> T {
+    let _record = autograd::record();
+    f().unwrap()
+}
+
+pub fn grad(x: &NdArray) -> Vec<f64> {
+    values(&autograd::grad_of(x).expect("a marked array"))
+}
+
+pub fn backward(nd: &Imperative, head: &NdArray) {
+    nd.backward(&[head], &[], BackwardOptions::default()).unwrap();
+}
+
+pub const RETAIN: BackwardOptions = BackwardOptions { retain_graph: true, create_graph: false, train_mode: true };
+pub const CREATE: BackwardOptions = BackwardOptions { retain_graph: true, create_graph: true, train_mode: true };

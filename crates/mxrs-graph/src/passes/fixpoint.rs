@@ -121,19 +121,37 @@ fn conflict<T: Attribute>(graph: &Graph, id: NodeId, entry: EntryId, known: &str
     if T::WHAT == "shape" { Error::shape(op, arg, found, known) } else { Error::dtype(op, arg, found, known) }
 }
 
-/// Adds the node and all it sees to an error.
+/// Adds the node and all it sees to an error: whoever it disagrees with is among those that make or share its inputs, or
+/// read its outputs.
 fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T]) -> Error {
     let node = graph.node(id);
-    let list = |ids: &mut dyn Iterator<Item = EntryId>| {
-        ids.map(|e| format!("{} {}", graph.entry_name(e), entries[e.index()].text())).collect::<Vec<_>>().join(", ")
+    let called = |id: NodeId| format!("`{}` ({})", graph.node(id).name, graph.node(id).op_name());
+    let readers = |e: EntryId| {
+        let others = graph.consumers(e).iter().map(|(reader, _)| *reader).filter(|reader| *reader != id);
+        others.take(3).map(called).collect::<Vec<_>>().join(" and ")
     };
-    let inputs = list(&mut graph.input_ids(id));
-    let outputs = list(&mut graph.output_ids(id));
+    let describe = |e: EntryId| format!("{} {}", graph.entry_name(e), entries[e.index()].text());
+    let input = |e: EntryId| {
+        let (maker, readers) = (graph.entry_at(e).0, readers(e));
+        match (graph.node(maker).is_variable(), readers.is_empty()) {
+            (false, _) => format!("{} of {}", describe(e), called(maker)),
+            (true, false) => format!("{} that {readers} reads too", describe(e)),
+            (true, true) => describe(e),
+        }
+    };
+    let output = |e: EntryId| match readers(e) {
+        readers if readers.is_empty() => describe(e),
+        readers => format!("{} that {readers} reads", describe(e)),
+    };
+    let inputs: Vec<String> = graph.input_ids(id).map(input).collect();
+    let outputs: Vec<String> = graph.output_ids(id).map(output).collect();
     error.context(format!(
-        "inferring {}s of node `{}` ({}): inputs {inputs}; outputs {outputs}",
+        "inferring {}s of node `{}` ({}): inputs {}; outputs {}",
         T::WHAT,
         node.name,
-        node.op_name()
+        node.op_name(),
+        inputs.join(", "),
+        outputs.join(", ")
     ))
 }
 

@@ -9,6 +9,7 @@
 //! | `partition` | replaces chains of calls by the calls that patterns say, at inference |
 //! | `place` | gives nodes devices, and copies where data crosses |
 //! | `remat` | computes forward calls again instead of keeping their outputs |
+//! | `select` | keeps what other outputs need |
 //! | `segments` | cuts the nodes into bulk tasks |
 //!
 //! Those that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a gradient
@@ -27,6 +28,7 @@ mod place;
 mod remat;
 mod rewrite;
 mod segments;
+mod select;
 
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
@@ -38,6 +40,7 @@ pub use partition::{Declined, Partitioned, Partitioning, Region, partition};
 pub use place::place;
 pub use remat::{Mirroring, chain_checkpoints, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget};
 pub use segments::{Bulk, Segment, SegmentLimits, segments};
+pub use select::select_outputs;
 
 #[cfg(test)]
 mod interpreter;

@@ -193,6 +193,7 @@ mod tests {
         PlannedGraph {
             steps: vec![step; n + 2],
             n_forward: n + 2,
+            inplace_adds: Vec::new(),
             n_recomputed: 0,
             recomputed_work: 0.0,
             report: PlanReport {

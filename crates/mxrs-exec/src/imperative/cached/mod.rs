@@ -15,7 +15,6 @@ use super::invoke::{Imperative, is_aligned};
 use super::lru::Lru;
 use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
 use crate::joined::forward_graph;
-use crate::machine::Machine;
 use mxrs_graph::Graph;
 use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +29,9 @@ use std::sync::Arc;
 pub struct CachedOpFlags {
     /// Memory of intermediate values is kept from call to call; otherwise it is drawn for each call.
     pub static_alloc: bool,
-    /// Shapes never change. Plans are kept by signature in any case: this only checks that `static_alloc` is set too.
+    /// With `static_alloc`: what a call is bound to is found once and kept, except for what uses arrays of that call only
+    /// (inputs that are not in `param_indices`, outputs). Another array for a parameter is noticed, and costs finding it
+    /// again. Shapes may change all the same: plans are kept by signature.
     pub static_shape: bool,
     /// Without `static_alloc`, graphs of at most so many operators are called operator by operator.
     pub inline_limit: usize,
@@ -40,6 +41,8 @@ pub struct CachedOpFlags {
     pub backward_bulk_size: usize,
     /// Plans kept (`MXRS_PLAN_CACHE`).
     pub plan_cache: usize,
+    /// Inputs that every call may give another array for; those in neither list are such too.
+    pub data_indices: Vec<usize>,
     /// Inputs that rarely change. With `static_alloc`, calls that are not recorded keep them in the layouts that kernels
     /// want, until their content or the array given changes.
     pub param_indices: Vec<usize>,
@@ -54,6 +57,7 @@ impl Default for CachedOpFlags {
             forward_bulk_size: 15,
             backward_bulk_size: 15,
             plan_cache: 32,
+            data_indices: Vec::new(),
             param_indices: Vec::new(),
         }
     }
@@ -66,6 +70,9 @@ pub struct CachedOpStats {
     pub plans_made: u64,
     /// States made: memory for the intermediate values of one call at a time.
     pub states_made: u64,
+    /// Times the addresses of a plan's forward steps were found: once a call, with `static_shape` once a state and for each
+    /// change of a parameter's array.
+    pub bindings_made: u64,
 }
 
 /// A graph that is called like an operator. Clones are handles to the same one.
@@ -80,18 +87,28 @@ struct Inner {
     plans: RankedMutex<Lru<Signature, Plan>>,
     plans_made: AtomicU64,
     states_made: AtomicU64,
+    bindings_made: AtomicU64,
 }
 
 impl CachedOp {
     /// A function that runs `graph`.
     ///
     /// # Errors
-    /// `static_shape` without `static_alloc`.
+    /// `static_shape` without `static_alloc`; indices that no input has, or that are in both lists.
     pub fn new(imperative: &Imperative, graph: &Graph, flags: CachedOpFlags) -> Result<Self> {
         if flags.static_shape && !flags.static_alloc {
             return Err(Error::invalid("static_shape", "true without static_alloc", "both, or static_alloc alone"));
         }
         let graph = forward_graph(graph, imperative.options())?;
+        let n_inputs = graph.variables().len();
+        let all = flags.data_indices.iter().chain(&flags.param_indices);
+        if let Some(unknown) = all.into_iter().find(|i| **i >= n_inputs) {
+            let expected = format!("indices of inputs, below {n_inputs}");
+            return Err(Error::invalid("data_indices and param_indices", unknown, expected));
+        }
+        if let Some(both) = flags.data_indices.iter().find(|i| flags.param_indices.contains(i)) {
+            return Err(Error::invalid("data_indices and param_indices", format!("{both} in both"), "one of them"));
+        }
         let n_ops = graph.nodes().iter().filter(|node| !node.is_variable()).count();
         Ok(Self(Arc::new(Inner {
             imperative: imperative.clone(),
@@ -101,6 +118,7 @@ impl CachedOp {
             flags,
             plans_made: AtomicU64::new(0),
             states_made: AtomicU64::new(0),
+            bindings_made: AtomicU64::new(0),
         })))
     }
 
@@ -115,6 +133,7 @@ impl CachedOp {
         CachedOpStats {
             plans_made: self.0.plans_made.load(Ordering::Relaxed),
             states_made: self.0.states_made.load(Ordering::Relaxed),
+            bindings_made: self.0.bindings_made.load(Ordering::Relaxed),
         }
     }
 
@@ -143,8 +162,8 @@ impl CachedOp {
             0 => RandomCalls { seed: 0, first: 0 },
             n => inner.imperative.context().random().reserve(Device::cpu(0), n),
         };
-        let state = self.state(&plan)?;
-        let run = self.forward(&plan, &state, &bound, &outputs, random);
+        let mut state = self.state(&plan)?;
+        let run = self.forward(&plan, &mut state, &bound, &outputs, random);
         run.context(|| "calling a cached graph")?;
         if !plan.has_gradient() {
             // Calls that use the state from here on are pushed after this one.
@@ -239,7 +258,7 @@ impl CachedOp {
     fn forward(
         &self,
         plan: &Plan,
-        state: &State,
+        state: &mut State,
         inputs: &[NdArray],
         outputs: &[NdArray],
         random: RandomCalls,
@@ -252,9 +271,9 @@ impl CachedOp {
         };
         let bound = pad(inputs, plan.n_bound());
         let outputs = pad(outputs, plan.n_outputs());
-        let steps = 0..plan.planned.program.n_forward;
         let team = nd.options().team.clone();
-        let machine = Machine::over(&plan.planned, state.memory(), bound.clone(), outputs.clone(), steps, team);
+        let (machine, is_new) = state.machine(plan, false, bound.clone(), outputs.clone(), team);
+        self.0.bindings_made.fetch_add(u64::from(is_new), Ordering::Relaxed);
         push(nd.context().engine(), &plan.forward, Arc::new(machine), state, &bound, &outputs, random)
     }
 }

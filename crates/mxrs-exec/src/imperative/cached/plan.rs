@@ -6,16 +6,18 @@ use crate::gradients::{GradReq, GradRequests};
 use crate::imperative::prepared::spoils;
 use crate::joined::{Joined, Wanted};
 use crate::lower::{Bound, Source, lower};
-use crate::machine::{Machine, Planned, allocate_arena};
+use crate::machine::{Addressed, Machine, Memory};
 use crate::options::BindOptions;
 use crate::packed::Packed;
 use crate::partition::lower_inference;
+use crate::planned::{Planned, allocate_arena};
+use crate::program::Origin;
 use crate::segment::{Segment, segments};
 use mxrs_engine::{Engine, Var};
 use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_storage::{Block, Tag};
-use mxrs_sync::{Rank, RankedMutex};
+use mxrs_sync::{Rank, RankedMutex, Team};
 use mxrs_types::{DType, Device, Result, Shape, WriteReq};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
@@ -61,6 +63,10 @@ pub struct Plan {
     /// Input and description of each gradient made.
     pub gradients: Vec<(usize, Wanted)>,
     pub is_train: bool,
+    /// With `static_shape`, the steps that use arrays of one call only: all inputs that are no parameters, outputs,
+    /// gradients.
+    per_call: Option<Vec<usize>>,
+    params: Vec<usize>,
     states: RankedMutex<Vec<State>>,
 }
 
@@ -92,7 +98,7 @@ impl Plan {
         let mut head_grads = vec![None; outputs.len()];
         let mut gradients = Vec::new();
         let program = match &signature.wants {
-            None if !signature.is_train => lower_inference(graph, &known, &bound, options)?,
+            None if !signature.is_train => lower_inference(graph, &known, &bound, options)?.1,
             None => lower(
                 Source {
                     graph,
@@ -130,14 +136,25 @@ impl Plan {
             let inputs = rewritten.map(|i| node.inputs[*i].node);
             spoilt.extend(inputs.filter_map(|id| graph.variables().iter().position(|v| *v == id)));
         }
+        let planned = Planned::new(program, &options.plan)?;
+        let program = &planned.program;
         let n_steps = program.steps.len();
-        let forward = segments(&program, 0..program.n_forward, flags.forward_bulk_size);
-        let backward = segments(&program, program.n_forward..n_steps, flags.backward_bulk_size);
+        let forward = segments(program, 0..program.n_forward, flags.forward_bulk_size);
+        let backward = segments(program, program.n_forward..n_steps, flags.backward_bulk_size);
         let mut rewrites: Vec<usize> = forward.iter().flat_map(|s| s.rewrites.iter().copied()).collect();
         rewrites.sort_unstable();
         rewrites.dedup();
+        let is_per_call = |value: &usize| match program.values[*value].origin {
+            Origin::Bound(index) => !flags.param_indices.contains(&index),
+            Origin::Output(_) => true,
+            _ => false,
+        };
+        let uses = |step: &usize| {
+            let step = &program.steps[*step];
+            step.inputs.iter().chain(&step.outputs).any(is_per_call)
+        };
+        let per_call = flags.static_shape.then(|| (0..n_steps).filter(uses).collect());
         let reads = backward.iter().flat_map(|s| s.reads.iter().copied()).filter(|i| *i < names.len()).collect();
-        let planned = Planned::new(program, &options.plan)?;
         Ok(Self {
             planned,
             forward,
@@ -149,6 +166,8 @@ impl Plan {
             head_grads,
             gradients,
             is_train: signature.is_train,
+            per_call,
+            params: flags.param_indices.clone(),
             states: RankedMutex::new(Rank::Leaf, Vec::new()),
         })
     }
@@ -165,7 +184,7 @@ impl Plan {
     pub fn n_bound(&self) -> usize {
         let n_inputs = self.planned.program.values.iter();
         let indexes = n_inputs.filter_map(|v| match v.origin {
-            crate::program::Origin::Bound(index) => Some(index + 1),
+            Origin::Bound(index) => Some(index + 1),
             _ => None,
         });
         indexes.max().unwrap_or(0)
@@ -202,6 +221,14 @@ pub struct State {
     var: Var,
     engine: Engine,
     is_static: bool,
+    /// Addresses of the forward half and of the gradient, where they are kept.
+    halves: [Option<Half>; 2],
+}
+
+/// Addresses that are good as long as the parameters are the same arrays.
+struct Half {
+    addressed: Arc<Addressed>,
+    params: Vec<NdArray>,
 }
 
 impl State {
@@ -213,11 +240,46 @@ impl State {
         let engine = context.engine().clone();
         let arena = allocate_arena(&plan.planned.plan, context)?;
         let packed = Arc::new(Packed::new(&plan.planned.program, context)?);
-        Ok(Self { arena, packed, var: engine.new_var(), engine, is_static })
+        Ok(Self { arena, packed, var: engine.new_var(), engine, is_static, halves: [None, None] })
+    }
+
+    /// What runs the forward steps, or those of the gradient, on these arrays. With `static_shape` the addresses of steps
+    /// that use parameters and temporaries only are found once, and again when a parameter is another array; tells
+    /// whether they were found now.
+    pub fn machine(
+        &mut self,
+        plan: &Plan,
+        is_gradient: bool,
+        bound: Vec<NdArray>,
+        outputs: Vec<NdArray>,
+        team: Arc<Team>,
+    ) -> (Machine, bool) {
+        let (planned, memory) = (&plan.planned, self.memory());
+        let n_forward = planned.program.n_forward;
+        let range = if is_gradient { n_forward..planned.program.steps.len() } else { 0..n_forward };
+        let Some(per_call) = &plan.per_call else {
+            return (Machine::over(planned, memory, bound, outputs, range, team), true);
+        };
+        let place = &mut self.halves[usize::from(is_gradient)];
+        let params = || plan.params.iter().filter_map(|i| bound.get(*i));
+        let is_same = |(a, b): (&NdArray, &NdArray)| a.shares_storage(b) && a.as_ptr() == b.as_ptr();
+        let known = place.as_ref().filter(|half| half.params.iter().zip(params()).all(is_same));
+        let (addressed, is_new) = match known {
+            Some(half) => (half.addressed.clone(), false),
+            None => {
+                let addressed = Arc::new(Addressed::new(planned, &memory, &bound, &outputs, range.clone()));
+                let params = params().cloned().collect();
+                *place = Some(Half { addressed: addressed.clone(), params });
+                (addressed, true)
+            }
+        };
+        let begin = per_call.partition_point(|step| *step < range.start);
+        let end = per_call.partition_point(|step| *step < range.end);
+        (Machine::of(addressed, &per_call[begin..end], planned, memory, bound, outputs, team), is_new)
     }
 
     /// For [`Machine::over`].
-    pub fn memory(&self) -> (Option<Arc<Block>>, Arc<Packed>) {
+    fn memory(&self) -> Memory {
         (self.arena.clone(), self.packed.clone())
     }
 
@@ -240,7 +302,14 @@ impl State {
                 Ok(())
             })?;
         }
-        Ok(Self { arena, packed: self.packed.clone(), var, engine: self.engine.clone(), is_static: false })
+        Ok(Self {
+            arena,
+            packed: self.packed.clone(),
+            var,
+            engine: self.engine.clone(),
+            is_static: false,
+            halves: [None, None],
+        })
     }
 }
 

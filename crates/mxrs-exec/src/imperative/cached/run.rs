@@ -5,7 +5,6 @@ use super::replay::replay;
 use crate::imperative::tape::{Desc, Entry, History, How, Link, Node, Saved, entry_of};
 use crate::imperative::walk::{Head, Walk};
 use crate::imperative::{Imperative, flags};
-use crate::machine::Machine;
 use mxrs_graph::Graph;
 use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_sync::Mutex;
@@ -93,7 +92,7 @@ impl CachedRun {
         inputs: Vec<NdArray>,
         mut outputs: Vec<NdArray>,
         out_grads: Vec<Option<NdArray>>,
-        state: State,
+        mut state: State,
     ) -> Result<Vec<Option<NdArray>>> {
         let (plan, context) = (&*self.plan, imperative.context());
         let n_inputs = inputs.len();
@@ -112,10 +111,8 @@ impl CachedRun {
             outputs.push(grad.clone());
             grads[*input] = Some(grad);
         }
-        let program = &plan.planned.program;
-        let steps = program.n_forward..program.steps.len();
         let team = imperative.options().team.clone();
-        let machine = Machine::over(&plan.planned, state.memory(), bound.clone(), outputs.clone(), steps, team);
+        let (machine, _) = state.machine(plan, true, bound.clone(), outputs.clone(), team);
         push(context.engine(), &plan.backward, Arc::new(machine), &state, &bound, &outputs, self.random)?;
         plan.give_back(state);
         Ok(grads)

@@ -1,0 +1,80 @@
+//! A program with its memory plan: where every value is, before there is memory.
+
+use crate::inplace_add;
+use crate::program::{Action, Origin, Program, ValueId};
+use mxrs_graph::{EntryId, EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, plan_memory};
+use mxrs_ndarray::ArrayContext;
+use mxrs_storage::{Block, Tag};
+use mxrs_types::{Device, Result};
+use std::sync::Arc;
+
+/// Memory for the temporaries of a program, when there are any.
+///
+/// # Errors
+/// Out of memory.
+pub fn allocate_arena(plan: &MemoryPlan, context: &ArrayContext) -> Result<Option<Arc<Block>>> {
+    match arena_bytes(plan) {
+        0 => Ok(None),
+        n => Ok(Some(Arc::new(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:arena"))?))),
+    }
+}
+
+/// Bytes of the temporaries.
+pub fn arena_bytes(plan: &MemoryPlan) -> usize {
+    plan.arenas.iter().map(|(_, bytes)| bytes).sum()
+}
+
+/// A program and where its values are, without memory: machines are made of it, any number of them.
+pub struct Planned {
+    pub program: Program,
+    pub plan: MemoryPlan,
+}
+
+impl Planned {
+    /// Plans the memory of a program; additions that can be done in place are left out of it.
+    ///
+    /// # Errors
+    /// A contradiction in the program, sizes that do not fit.
+    pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
+        let (program, plan) = inplace_add::planned(program, options)?;
+        Ok(Self { program, plan })
+    }
+}
+
+/// What the planner is told of a program, and what it answers.
+///
+/// # Errors
+/// As [`Planned::new`].
+pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
+    let entries: Vec<PlanEntry> = program
+        .values
+        .iter()
+        .map(|value| PlanEntry {
+            size_bytes: value.desc.size_bytes(),
+            device: Device::cpu(0),
+            kind: if value.origin == Origin::Temporary { EntryKind::Planned } else { EntryKind::External },
+        })
+        .collect();
+    let ids = |values: &[ValueId]| values.iter().map(|&v| EntryId::new(v)).collect();
+    let mut steps: Vec<PlanStep> = program
+        .steps
+        .iter()
+        .map(|step| PlanStep {
+            inputs: ids(&step.inputs),
+            outputs: ids(&step.outputs),
+            inplace: step.inplace.clone(),
+            identity: if matches!(step.action, Action::View) { vec![(0, 0)] } else { Vec::new() },
+            ignored_inputs: step.ignored_inputs.clone(),
+            scratch_bytes: step.scratch_bytes,
+        })
+        .collect();
+    for sum in &program.sums {
+        // To the planner the sum so far is one more input, whose memory the term takes.
+        let step = &mut steps[sum.step];
+        step.inplace.retain(|(_, output)| *output != sum.output);
+        step.inplace.insert(0, (step.inputs.len(), sum.output));
+        step.inputs.push(EntryId::new(sum.onto));
+    }
+    let heads: Vec<EntryId> = program.outputs.iter().map(|&v| EntryId::new(v)).collect();
+    plan_memory(&steps, &entries, &heads, options)
+}

@@ -1,0 +1,78 @@
+//! The same arrays with other shapes: MXNet's `Executor.reshape`.
+
+use crate::bind::{Variables, known};
+use crate::executor::Executor;
+use crate::gradients::GradRequests;
+use crate::options::BindOptions;
+use crate::pool::prefix;
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Error, Result, Shape};
+
+/// What a reshaped executor may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ReshapeOptions {
+    /// Arrays that were not named may change their shape too.
+    pub partial_shaping: bool,
+    /// Arrays may grow: those that do are new, and filled with zeros.
+    pub allow_up_sizing: bool,
+}
+
+impl Executor {
+    /// An executor of the same graph for inputs of other shapes. Arrays that keep their shape are the same, those that
+    /// shrink are the beginnings of the old ones, gradients likewise; temporaries are shared, so that what
+    /// [`MemoryPool`](crate::MemoryPool) says of several executors holds of this one and the new one.
+    ///
+    /// # Errors
+    /// An array that was not named would change its shape, without [`ReshapeOptions::partial_shaping`]; one would grow,
+    /// without [`ReshapeOptions::allow_up_sizing`]; and as [`Executor::simple_bind`].
+    pub fn reshape(&self, shapes: &[(&str, Shape)], options: ReshapeOptions) -> Result<Self> {
+        let dtypes = self.arrays().iter().map(|(name, array)| (name.clone(), array.dtype())).collect();
+        let typed = BindOptions { dtypes, ..self.options.clone() };
+        let known = known(&self.graph, shapes, &[], &typed)?;
+        let is_named = |name: &str| shapes.iter().any(|(named, _)| *named == name);
+        let mut variables = Variables { known, arrays: Vec::new(), bound: self.variables.bound.clone() };
+        let mut gradients = Vec::new();
+        for (name, old) in self.arrays() {
+            let Some(id) = self.graph.find(name) else { continue };
+            let shape = variables.known.shapes[self.graph.output_id(id, 0).index()].clone();
+            if *old.shape() != shape && !is_named(name) && !options.partial_shaping {
+                let expected = format!(
+                    "{}, as before, because it is not among the shapes given; partial_shaping allows it, and then the \
+                     executors have different arrays",
+                    old.shape()
+                );
+                return Err(Error::invalid(format!("shape of `{name}`"), shape, expected));
+            }
+            if let Some(gradient) = self.gradients().iter().find(|g| g.name == *name) {
+                gradients.push((name.clone(), self.resized(name, &gradient.array, &shape, options)?));
+            }
+            variables.arrays.push((name.clone(), self.resized(name, old, &shape, options)?));
+            if let Some(bound) = variables.bound.get_mut(&id) {
+                bound.is_constant &= !is_named(name);
+            }
+        }
+        let requests = self.options.gradients.clone();
+        let gradients = requests.map(|requests| GradRequests { arrays: gradients, ..requests });
+        let bind = BindOptions { gradients, ..self.options.clone() };
+        let graph = (self.graph.clone(), self.output_names.clone());
+        Self::assemble(graph, self.arrays.clone(), variables, &self.context, &bind)
+    }
+
+    fn resized(&self, name: &str, old: &NdArray, shape: &Shape, options: ReshapeOptions) -> Result<NdArray> {
+        if old.shape() == shape {
+            return Ok(old.clone());
+        }
+        if shape.n_elements() <= old.shape().n_elements() {
+            return prefix(old, shape);
+        }
+        if options.allow_up_sizing {
+            return NdArray::zeros(&self.context, shape.clone(), old.dtype());
+        }
+        let expected = format!(
+            "at most the elements of {}: bind the largest shapes first and reshape to smaller ones, which needs no new \
+             memory, or set allow_up_sizing",
+            old.shape()
+        );
+        Err(Error::invalid(format!("shape of `{name}`"), shape, expected))
+    }
+}

@@ -1,0 +1,196 @@
+//! Running a bound graph: whole halves, single steps, and with a monitor.
+
+use crate::executor::Executor;
+use crate::monitor::{Monitor, Monitored};
+use crate::runner::Runner;
+use mxrs_ndarray::{NdArray, RandomCalls};
+use mxrs_types::{Error, Result};
+use std::ops::Range;
+
+/// A training run whose gradient may be asked for.
+#[derive(Clone, Copy)]
+pub struct Recorded {
+    random: RandomCalls,
+    /// Its number in the pool.
+    run: u64,
+}
+
+/// A forward run that is pushed step by step.
+#[derive(Clone, Copy)]
+pub struct Partial {
+    is_train: bool,
+    next: usize,
+    random: RandomCalls,
+    run: u64,
+}
+
+impl Executor {
+    /// Pushes one run as at inference. Under `NaiveEngine` it happens before this returns.
+    ///
+    /// # Errors
+    /// Under `NaiveEngine` what a kernel reports; otherwise errors surface when an output is read.
+    #[track_caller]
+    pub fn forward(&self) -> Result<()> {
+        // The outputs are about to be overwritten: the gradient of an earlier training run would be wrong.
+        self.note_writes(false)?;
+        self.run_forward(false).map(drop)
+    }
+
+    /// Pushes one run as in training: statistics of the batch, dropout, auxiliary states updated.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    #[track_caller]
+    pub fn forward_train(&self) -> Result<()> {
+        self.note_writes(true)?;
+        let recorded = self.run_forward(true)?;
+        *self.recorded.lock() = Some(recorded);
+        Ok(())
+    }
+
+    fn run_forward(&self, is_train: bool) -> Result<Recorded> {
+        let runner = self.runner(is_train)?;
+        let random = runner.reserve(&self.context);
+        *self.recorded.lock() = None;
+        *self.partial.lock() = None;
+        let mut turn = self.pool().turn();
+        let run = turn.begin();
+        match self.monitor() {
+            None => runner.forward(random)?,
+            Some(monitor) => {
+                // The callback may use other executors, so the turn is not held over it.
+                drop(turn);
+                runner.prepare()?;
+                self.watch(runner, &monitor, runner.halves()[0].clone(), random, run)?;
+            }
+        }
+        Ok(Recorded { random, run })
+    }
+
+    /// Pushes the gradients of the last [`forward_train`](Self::forward_train). `head_grads` are the gradients of the
+    /// outputs, in order; none are needed when every output is a loss, which ignores them.
+    ///
+    /// # Errors
+    /// No gradient was asked for at binding; no `forward_train` since the last `backward` or `forward`; another executor
+    /// of the same pool ran since; head gradients that are missing, too many, or of another shape or dtype; and as
+    /// [`Self::forward`].
+    #[track_caller]
+    pub fn backward(&self, head_grads: &[NdArray]) -> Result<()> {
+        if self.training.gradients.is_empty() {
+            return Err(Error::invalid(
+                "backward",
+                "a graph bound without gradients",
+                "BindOptions::gradients at bind",
+            ));
+        }
+        let recorded = *self.recorded.lock();
+        let Some(Recorded { random, run }) = recorded else {
+            return Err(Error::invalid(
+                "backward",
+                "no training run whose gradient is still to come",
+                "forward_train before each backward, with no forward between them",
+            ));
+        };
+        self.training.check_head_grads(head_grads)?;
+        let turn = self.pool().turn();
+        self.expect_run("backward", run, turn.last())?;
+        self.training.set_head_grads(head_grads)?;
+        for gradient in self.gradients() {
+            gradient.array.note_write()?;
+        }
+        *self.recorded.lock() = None;
+        let runner = self.runner(true)?;
+        let Some(monitor) = self.monitor() else { return runner.backward(random) };
+        drop(turn);
+        self.watch(runner, &monitor, runner.halves()[1].clone(), random, run)
+    }
+
+    /// Pushes step number `step` of a forward run alone, and returns how many are left. Step 0 begins a run; after the last
+    /// one with `is_train`, [`backward`](Self::backward) may follow. Steps are those of the report, without the preparing
+    /// ones.
+    ///
+    /// # Errors
+    /// A step out of order, another executor of the pool that ran in between; and as [`Self::forward`].
+    #[track_caller]
+    pub fn partial_forward(&self, is_train: bool, step: usize) -> Result<usize> {
+        let runner = self.runner(is_train)?;
+        let n_steps = runner.halves()[0].len();
+        if step >= n_steps {
+            return Ok(0);
+        }
+        let partial = if step == 0 {
+            self.note_writes(is_train)?;
+            *self.recorded.lock() = None;
+            let random = runner.reserve(&self.context);
+            let partial = Partial { is_train, next: 0, random, run: self.pool().turn().begin() };
+            runner.prepare()?;
+            partial
+        } else {
+            let partial = *self.partial.lock();
+            partial.filter(|p| p.is_train == is_train && p.next == step).ok_or_else(|| {
+                let expected = partial.filter(|p| p.is_train == is_train).map_or(0, |p| p.next);
+                Error::invalid("partial_forward", format!("step {step}"), format!("step {expected}: in order, from 0"))
+            })?
+        };
+        self.expect_run("partial_forward", partial.run, self.pool().turn().last())?;
+        *self.partial.lock() = None;
+        let Partial { random, run, .. } = partial;
+        match self.monitor() {
+            Some(monitor) => self.watch(runner, &monitor, step..step + 1, random, run)?,
+            None => runner.step(step, random, &self.context, None).map(drop)?,
+        }
+        if step + 1 < n_steps {
+            *self.partial.lock() = Some(Partial { next: step + 1, ..partial });
+        } else if is_train {
+            *self.recorded.lock() = Some(Recorded { random, run });
+        }
+        Ok(n_steps - step - 1)
+    }
+
+    /// Pushes steps one by one and tells the monitor of each.
+    fn watch(
+        &self,
+        runner: &Runner,
+        monitor: &Monitor,
+        steps: Range<usize>,
+        random: RandomCalls,
+        run: u64,
+    ) -> Result<()> {
+        for step in steps {
+            let watch = Some((monitor.with_inputs, &self.options));
+            for (tap, array) in runner.step(step, random, &self.context, watch)? {
+                (monitor.callback)(&Monitored { name: &tap.name, op: &tap.op, is_input: tap.is_input, array: &array });
+            }
+            self.expect_run("a run with a monitor", run, self.pool().turn().last())?;
+        }
+        Ok(())
+    }
+
+    /// What a run left in the temporaries must still be there.
+    fn expect_run(&self, what: &str, run: u64, last: u64) -> Result<()> {
+        if run == last {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            what,
+            "temporaries that another run has overwritten: executors that share a pool were interleaved",
+            "no run of another executor of the pool between forward_train and backward",
+        ))
+    }
+
+    /// Lets an autograd tape know which arrays are about to change.
+    #[track_caller]
+    fn note_writes(&self, is_train: bool) -> Result<()> {
+        for output in &self.outputs {
+            output.note_write()?;
+        }
+        if is_train {
+            for (name, array) in self.arrays() {
+                if self.graph.find(name).is_some_and(|id| self.graph.is_aux_state(id)) {
+                    array.note_write()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
