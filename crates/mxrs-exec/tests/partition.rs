@@ -119,7 +119,7 @@ fn g23_other_axes_and_layouts() {
     {
         let mut net = Net::new();
         let conv =
-            net.call("Convolution", "a", &["x"], &[("kernel", "(1, 1)"), ("num_filter", "6"), ("layout", "NHWC")]);
+            net.call("Convolution", "a", &["x"], &[("kernel", "(1, 1)"), ("num_filter", "4"), ("layout", "NHWC")]);
         let bn = net.call("BatchNorm", "bn", &[&conv], &[("axis", axis)]);
         assert_eq!(ops(&same_values(&net.graph(&[&bn]), &Fusions::default(), DType::F64, F64)), expected, "{axis}");
     }
