@@ -62,9 +62,19 @@ fn every_level_gives_the_same_bits_on_long_rows() {
     let ops = mxrs_ops::catalogue();
     let none: [(&str, &str); 0] = [];
     let shape: &[usize] = &[3, 1037];
-    for name in
-        ["exp", "log", "tanh", "sigmoid", "sum", "mean", "max", "softmax", "_backward_softmax", "Dropout", "elemwise_div"]
-    {
+    for name in [
+        "exp",
+        "log",
+        "tanh",
+        "sigmoid",
+        "sum",
+        "mean",
+        "max",
+        "softmax",
+        "_backward_softmax",
+        "Dropout",
+        "elemwise_div",
+    ] {
         let op = ops.get(name).expect("it is in the catalogue");
         let n_inputs = op.n_inputs(&op.parse(&mxrs_op::Attrs::new()).expect("no attributes"));
         let sample = Sample { is_train: true, ..Sample::new("long", none, &vec![shape; n_inputs]) };
