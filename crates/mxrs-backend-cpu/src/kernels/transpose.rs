@@ -72,17 +72,28 @@ fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: 
                 for (q, row) in block[..width].iter_mut().enumerate() {
                     let at = source + first + (column + q) * output_axis.strides[0];
                     // SAFETY: the plan says that the input has not the output's memory.
-                    row[..height].copy_from_slice(unsafe { from.slice(at..at + height) });
+                    let elements = unsafe { from.slice(at..at + height) };
+                    match <&[T; ALONG_INPUT]>::try_from(elements) {
+                        Ok(line) => *row = *line,
+                        Err(_) => row[..height].copy_from_slice(elements),
+                    }
                 }
                 for p in 0..height {
                     let at = target + (first + p) * input_axis.strides[1] + column;
                     // SAFETY: strips are disjoint in the output.
-                    unsafe {
-                        to.write(at..at + width, |_, to| to.iter_mut().zip(&block).for_each(|(to, row)| *to = row[p]));
-                    }
+                    unsafe { to.write(at..at + width, |_, to| column_of(&block, p, to)) };
                 }
             }
         }
     });
     Ok(())
+}
+
+/// Column `p` of a block, as much as there is room for.
+fn column_of<T: Element>(block: &[[T; ALONG_INPUT]; ALONG_OUTPUT], p: usize, to: &mut [T]) {
+    let p = p % ALONG_INPUT;
+    match <&mut [T; ALONG_OUTPUT]>::try_from(&mut *to) {
+        Ok(whole) => whole.iter_mut().zip(block).for_each(|(to, row)| *to = row[p]),
+        Err(_) => to.iter_mut().zip(block).for_each(|(to, row)| *to = row[p]),
+    }
 }
