@@ -9,7 +9,8 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// Requests of at least this many bytes are mapped on their own, aligned to this size, and advised to use huge pages.
+/// Requests of at least this many bytes are mapped on their own, aligned to this size, and advised to use huge pages, but
+/// for the last of several.
 pub(super) const LARGE_BYTES: usize = 2 << 20;
 
 /// How long the system's figures are believed before they are read again.

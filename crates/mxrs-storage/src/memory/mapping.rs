@@ -13,9 +13,15 @@ pub(super) fn page_bytes() -> usize {
 pub(super) fn map(size_bytes: usize) -> Option<NonNull<u8>> {
     let len = size_bytes.checked_next_multiple_of(page_bytes())?;
     let start = map_aligned(len, libc::PROT_READ | libc::PROT_WRITE)?;
-    // SAFETY: the mapping was made above with this length. If the system knows no huge pages it is only slower.
-    unsafe { libc::madvise(start.as_ptr().cast(), len, libc::MADV_HUGEPAGE) };
+    // SAFETY: the mapping was made above with at least this length. If the system knows no huge pages it is only slower.
+    unsafe { libc::madvise(start.as_ptr().cast(), advised_bytes(len), libc::MADV_HUGEPAGE) };
     Some(start)
+}
+
+/// How much of a mapping of `len` bytes is advised to use huge pages. The last one of several may be mostly what a pool's
+/// rounding added: in small pages, what nobody touches takes no memory.
+fn advised_bytes(len: usize) -> usize {
+    if len > LARGE_BYTES && len.is_multiple_of(LARGE_BYTES) { len - LARGE_BYTES } else { len }
 }
 
 /// A private mapping of `len` bytes, whole pages, with this access, at a multiple of [`LARGE_BYTES`].

@@ -1,0 +1,82 @@
+//! Gradients that a kernel makes in a layout of its own: copied to their arrays at once, and kept no longer.
+
+mod common;
+
+use common::options;
+use mxrs_exec::{BindOptions, DryGraph, GradReq, GradRequests};
+use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_op::{Backend, Kernel, KernelArgs, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_types::{Layout, Result};
+use std::sync::Arc;
+
+const N_LAYERS: usize = 10;
+const WIDTH: usize = 64;
+const WEIGHT_BYTES: usize = 4 * WIDTH * WIDTH;
+const OWN: Layout = Layout::Opaque { backend: "own", id: 1, size_bytes: WEIGHT_BYTES };
+
+/// Makes the gradients of weights in its own layout. Nothing is run here.
+struct Own;
+
+impl Backend for Own {
+    fn name(&self) -> &'static str {
+        "own"
+    }
+    fn supports(&self, call: &OpCall<'_>) -> Support {
+        if call.op.name == "_backward_FullyConnected_weight" { Support::VENDOR } else { Support::no("not mine") }
+    }
+    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+        Ok(PlannedKernel {
+            input_layouts: vec![Layout::RowMajor; call.inputs.len()],
+            output_layouts: vec![OWN; call.outputs.len()],
+            scratch_bytes: 0,
+            can_run_inplace: false,
+            kernel: Arc::new(Never),
+        })
+    }
+    fn reorder(&self, from: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+        Ok((from.layout == OWN).then(|| Arc::new(Never) as Arc<dyn Kernel>))
+    }
+}
+
+struct Never;
+
+impl Kernel for Never {
+    fn name(&self) -> &str {
+        "never"
+    }
+    fn run(&self, _: &KernelArgs<'_>) -> Result<()> {
+        unreachable!("only planned")
+    }
+}
+
+fn layers() -> Graph {
+    let ops = mxrs_ops::catalogue();
+    let mut names = NameManager::new();
+    let mut x = Symbol::variable("data");
+    for _ in 0..N_LAYERS {
+        let call = SymbolCall::new(ops.get("FullyConnected").unwrap()).attr("num_hidden", WIDTH).attr("no_bias", true);
+        x = call.input(&x).build(&mut names).unwrap();
+    }
+    x.graph().unwrap()
+}
+
+#[test]
+fn a_gradient_in_another_layout_is_copied_as_soon_as_it_is_made() {
+    for request in [GradReq::Write, GradReq::Add] {
+        let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Own)];
+        backends.extend(options().backends);
+        let options = BindOptions { backends, gradients: Some(GradRequests::all(request)), ..options() };
+        let planned = DryGraph::new(&layers(), &[("data", [1, WIDTH].into())], &options, true).unwrap();
+        let planned = planned.plan(&options.plan).unwrap();
+        let made: Vec<usize> =
+            planned.steps.iter().enumerate().filter(|(_, s)| s.backend == "own").map(|(i, _)| i).collect();
+        let gradients = made.iter().filter(|i| planned.steps[**i].op == "_backward_FullyConnected_weight");
+        let gradients: Vec<usize> = gradients.copied().collect();
+        assert_eq!(gradients.len(), N_LAYERS);
+        for at in gradients {
+            assert_eq!(planned.steps[at + 1].op, "reorder", "{request}: after {}", planned.steps[at].name);
+        }
+        // In its own layout, and for what is added to an array in the array's.
+        assert!(planned.arena_bytes < 3 * WEIGHT_BYTES, "{request}: {} bytes", planned.arena_bytes);
+    }
+}
