@@ -7,7 +7,8 @@
 //! fails: fusion is optional.
 
 use crate::choose::choose;
-use crate::lower::{Bound, Source, folded, lower, lower_with_values};
+use crate::constants::folded;
+use crate::lower::{Bound, Source, lower, lower_with_values};
 use crate::options::BindOptions;
 use crate::planned::planned_arena_bytes;
 use crate::program::{Program, ValueId};

@@ -45,6 +45,7 @@
 mod bind;
 mod buckets;
 mod choose;
+mod constants;
 mod dry;
 mod executor;
 mod fuse;

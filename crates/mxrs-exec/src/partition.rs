@@ -4,8 +4,9 @@
 //! wrong on the way, the graph is lowered as it is.
 
 use crate::bind::Known;
+use crate::constants::constants;
 use crate::fuse::lower_fused;
-use crate::lower::{Bound, Source, constants};
+use crate::lower::{Bound, Source};
 use crate::options::BindOptions;
 use crate::program::Program;
 use crate::report::FusedReport;

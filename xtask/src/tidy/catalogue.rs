@@ -1,7 +1,8 @@
 //! Rule: every operator file of `mxrs-ops` is in its catalogue, since there is no link-time registry to find it.
 //!
 //! Files in a subfolder of `src` are operator files, unless they define no `OpDef` and another file uses them. In the folder of
-//! one operator, whose `mod.rs` defines it, the other files are parts of it that `mod.rs` must use.
+//! one operator, whose `mod.rs` defines it, the other files are parts of it that `mod.rs` must use. A companion, which another
+//! operator's file declares by `<file>::define()`, is found through that one.
 
 use std::path::Path;
 
@@ -40,7 +41,11 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         let is_part = operator.is_some_and(|(operator, _)| {
             operator.code().any(|(_, code)| words(code, "OpDef").next().is_some()) && uses(operator, &name)
         });
-        if is_part {
+        let declares = format!("::{name}::define()");
+        let is_companion = sources
+            .iter()
+            .any(|other| other.path != source.path && other.code().any(|(_, code)| code.contains(&declares)));
+        if is_part || is_companion {
             continue;
         }
         let used = sources.iter().any(|other| other.path != source.path && uses(other, &name));

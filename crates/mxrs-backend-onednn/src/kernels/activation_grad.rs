@@ -100,7 +100,8 @@ impl Kernel for ActivationGrad {
     }
 }
 
-/// Builds `_backward_Activation(ograd, saved)` and those of relu, sigmoid and tanh; both tensors in the layout of whichever is not row-major.
+/// Builds `_backward_Activation(ograd, saved)` and those of relu, sigmoid and tanh; both tensors in the layout of whichever
+/// is not row-major.
 pub fn prepare(_library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, saved] = call.inputs else { return Err(wrong_arity(call)) };
     let function = match call.op.name {
