@@ -188,6 +188,7 @@ mod tests {
             inputs: Vec::new(),
             outputs: Vec::new(),
             is_prepare: false,
+            n_calls: 1,
             refusals: Vec::new(),
         };
         PlannedGraph {
