@@ -13,6 +13,8 @@ const MIB: f64 = (1 << 20) as f64;
 
 /// What both take.
 pub struct Pair {
+    /// Bytes that our planner needs for what MXNet's planner counts.
+    pub tensors: Result<u64>,
     /// Ours.
     pub ours: Result<Footprint>,
     /// MXNet's; `None` without MXNet.
@@ -24,7 +26,8 @@ pub fn pair(case: &Case, peer: Option<(&Peer, &Path)>, options: BindOptions, n_s
     let room = |share: f64| has_room(case, options.clone(), share);
     let ours = room(1.0).and_then(|()| child::footprint(case, &[], n_steps));
     let theirs = peer.map(|(peer, folder)| room(1.5).and_then(|()| peer.footprint(case, n_steps, folder)));
-    Pair { ours, theirs }
+    let tensors = Subject::new(&case.network).and_then(|subject| subject.tensor_bytes(case, options));
+    Pair { tensors, ours, theirs }
 }
 
 /// Whether the machine has `share` times what the case is planned to take, and something to spare.
@@ -32,8 +35,24 @@ pub fn pair(case: &Case, peer: Option<(&Peer, &Path)>, options: BindOptions, n_s
 /// # Errors
 /// It has not; or the case cannot be planned.
 pub fn has_room(case: &Case, options: BindOptions, share: f64) -> Result<()> {
+    room_for(total_bytes(case, options)? * share)
+}
+
+/// Bytes that a case is planned to take.
+///
+/// # Errors
+/// It cannot be planned.
+pub fn total_bytes(case: &Case, options: BindOptions) -> Result<f64> {
+    Ok(Subject::new(&case.network)?.plan(case, options)?.total_bytes() as f64)
+}
+
+/// Whether the machine has so many bytes, and something to spare.
+///
+/// # Errors
+/// It has not.
+pub fn room_for(bytes: f64) -> Result<()> {
     const SPARE: f64 = 768.0 * MIB;
-    let needed = Subject::new(&case.network)?.plan(case, options)?.total_bytes() as f64 * share + SPARE;
+    let needed = bytes + SPARE;
     let available = resident::available()? as f64;
     anyhow::ensure!(needed <= available, "needs {:.1} GiB, there are {:.1}", gib(needed), gib(available));
     Ok(())
@@ -47,12 +66,13 @@ fn gib(bytes: f64) -> f64 {
 pub fn section() -> Section {
     Section::new(
         "networks",
-        "Networks: MiB planned, MiB resident at most, and MiB of those that binding and running added; ratio ours / MXNet",
+        "Networks: MiB planned in all and for the graph's tensors, MiB resident at most, and MiB of those that binding and running added; ratio ours / MXNet",
         &[
             ("network", "network"),
             ("mode", "mode"),
             ("batch", "batch"),
             ("planned_mib", "planned"),
+            ("tensors_mib", "tensors"),
             ("mxnet_planned_mib", "MXNet"),
             ("planned_ratio", "ratio"),
             ("peak_mib", "peak"),
@@ -79,9 +99,13 @@ pub fn row(case: &Case, pair: &Pair, progress: &Progress) -> Vec<Cell> {
     let absent = |result: Option<&Result<Footprint>>| result.map_or_else(|| "not found".to_owned(), why);
     let (no_ours, no_theirs) = (absent(Some(&pair.ours)), absent(pair.theirs.as_ref()));
     let (ours, theirs) = (pair.ours.as_ref().ok(), pair.theirs.as_ref().and_then(|theirs| theirs.as_ref().ok()));
+    cells.push(Cell::number(ours.map(|f| f.planned_bytes as f64 / MIB), 0, &no_ours));
+    let tensors = pair.tensors.as_ref().ok().filter(|_| ours.is_some()).copied();
     let figures: [fn(&Footprint) -> u64; 3] = [|f| f.planned_bytes, |f| f.peak_bytes, Footprint::grown_bytes];
-    for of in figures {
-        let (a, b) = (ours.map(|f| of(f) as f64), theirs.map(|f| of(f) as f64));
+    for (figure, of) in figures.into_iter().enumerate() {
+        // MXNet's planned bytes are those of tensors.
+        let ours = if figure == 0 { tensors } else { ours.map(of) };
+        let (a, b) = (ours.map(|bytes| bytes as f64), theirs.map(|f| of(f) as f64));
         cells.push(Cell::number(a.map(|a| a / MIB), 0, &no_ours));
         cells.push(Cell::number(b.map(|b| b / MIB), 0, &no_theirs));
         let ratio = a.zip(b).filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b);
@@ -106,14 +130,14 @@ mod tests {
         let case = Case { network: "mlp".into(), batch: 2, mode: Mode::Training };
         let progress = Progress::new(1);
         let ours = footprint(3 << 20, 5 << 20);
-        let pair = Pair { ours: Ok(ours.clone()), theirs: Some(Ok(footprint(6 << 20, 9 << 20))) };
+        let pair = Pair { tensors: Ok(2 << 20), ours: Ok(ours.clone()), theirs: Some(Ok(footprint(8 << 20, 9 << 20))) };
         let cells = row(&case, &pair, &progress);
-        assert_eq!(cells[3..12].iter().step_by(3).collect::<Vec<_>>().len(), 3);
-        assert_eq!((&cells[5], &cells[11]), (&Cell::Number(0.5, 2), &Cell::Number(0.5, 2)));
-        let alone = Pair { ours: Ok(ours), theirs: None };
-        assert_eq!(row(&case, &alone, &progress)[4], Cell::Absent("not found".into()));
+        assert_eq!((&cells[3], &cells[4]), (&Cell::Number(3.0, 0), &Cell::Number(2.0, 0)));
+        assert_eq!((&cells[6], &cells[12]), (&Cell::Number(0.25, 2), &Cell::Number(0.5, 2)));
+        let alone = Pair { tensors: Ok(2 << 20), ours: Ok(ours), theirs: None };
+        assert_eq!(row(&case, &alone, &progress)[5], Cell::Absent("not found".into()));
         section().row(row(&case, &alone, &progress));
-        let failed = Pair { ours: Err(anyhow::anyhow!("needs more")), theirs: None };
+        let failed = Pair { tensors: Ok(0), ours: Err(anyhow::anyhow!("needs more")), theirs: None };
         assert_eq!(row(&case, &failed, &progress)[3], Cell::Absent("needs more".into()));
     }
 

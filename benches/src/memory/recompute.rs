@@ -1,6 +1,6 @@
 //! What computing again saves in a real process, and what it costs: the same network with a variable set and without.
 
-use super::networks::has_room;
+use super::networks::{room_for, total_bytes};
 use super::run::{Bound, runtime};
 use super::{Case, Footprint, Mode, Variable, child};
 use crate::report::{Cell, Section};
@@ -53,7 +53,7 @@ pub fn measure(saving: &Saving, budget: Budget, n_steps: usize, progress: &Progr
     let [on_runtime, off_runtime] = set.map(runtime);
     let (on_runtime, off_runtime) = (on_runtime?, off_runtime?);
     // Both at once in the end.
-    has_room(case, off_runtime.bind_options(), 1.5)?;
+    room_for(total_bytes(case, off_runtime.bind_options())? + total_bytes(case, on_runtime.bind_options())?)?;
     let off = child::footprint(case, &[], n_steps)?;
     progress.tick();
     let on = child::footprint(case, set[0], n_steps)?;

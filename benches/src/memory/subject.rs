@@ -61,10 +61,23 @@ impl Subject {
     /// # Errors
     /// It cannot be bound.
     pub fn plan(&self, case: &Case, options: BindOptions) -> Result<PlannedGraph> {
+        let (dry, options) = self.dry(case, options)?;
+        Ok(dry.plan(&options.plan)?)
+    }
+
+    /// Bytes planned of the graph's own tensors, outputs included: what MXNet's planner counts.
+    ///
+    /// # Errors
+    /// It cannot be bound.
+    pub fn tensor_bytes(&self, case: &Case, options: BindOptions) -> Result<u64> {
+        let (dry, options) = self.dry(case, options)?;
+        Ok((dry.tensor_bytes(&options.plan)? + dry.plan(&options.plan)?.output_bytes) as u64)
+    }
+
+    fn dry(&self, case: &Case, options: BindOptions) -> Result<(DryGraph, BindOptions)> {
         let options = self.options(options, case.mode);
         let inputs = [(DATA, self.shape(case.batch))];
-        let dry = DryGraph::new(&self.graph, &inputs, &options, case.mode == Mode::Training)?;
-        Ok(dry.plan(&options.plan)?)
+        Ok((DryGraph::new(&self.graph, &inputs, &options, case.mode == Mode::Training)?, options))
     }
 
     /// Writes it as MXNet reads it.

@@ -14,9 +14,13 @@ use crate::training::Training;
 use indexmap::IndexMap;
 use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_storage::return_freed_heap;
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Error, Result, Shape};
 use std::sync::{Arc, OnceLock};
+
+/// From so many nodes on, what binding leaves behind is worth the milliseconds of returning it.
+const LARGE_GRAPH: usize = 1000;
 
 /// A graph with arrays, kernels and memory: MXNet's executor.
 ///
@@ -121,6 +125,9 @@ impl Executor {
         };
         // Everything that can go wrong should go wrong here. The other mode is prepared when it is first used.
         executor.runner(!executor.training.gradients.is_empty())?;
+        if executor.graph.n_nodes() >= LARGE_GRAPH {
+            return_freed_heap();
+        }
         Ok(executor)
     }
 

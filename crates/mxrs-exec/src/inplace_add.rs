@@ -12,19 +12,16 @@ use mxrs_graph::{MemoryPlan, PlanOptions};
 use mxrs_types::{Result, WriteReq};
 use rustc_hash::FxHashSet;
 
-/// The program without the additions that can be left out, and its plan.
+/// The program without the additions that can be left out, `None` where it stays as it is; and the plan.
 ///
 /// # Errors
 /// What the planner fails with.
-pub fn planned(program: Program, options: &PlanOptions) -> Result<(Program, MemoryPlan)> {
+pub fn planned(program: &Program, options: &PlanOptions) -> Result<(Option<Program>, MemoryPlan)> {
     let is_hopeful = options.enable_inplace && program.steps.iter().any(|step| step.op == ADD);
     let mut refused: FxHashSet<String> = FxHashSet::default();
     let mut best = None;
     while is_hopeful && best.is_none() {
-        let folded = fold(&program, &refused);
-        if folded.sums.is_empty() {
-            break;
-        }
+        let Some(folded) = fold(program, &refused) else { break };
         let quiet = PlanOptions { verbose: false, ..*options };
         let memory = plan(&folded, &quiet)?;
         let n_refused = refused.len();
@@ -34,17 +31,15 @@ pub fn planned(program: Program, options: &PlanOptions) -> Result<(Program, Memo
         }
     }
     let Some((folded, memory)) = best else {
-        let memory = plan(&program, options)?;
-        return Ok((program, memory));
+        return Ok((None, plan(program, options)?));
     };
     let quiet = PlanOptions { verbose: false, ..*options };
-    if plan(&program, &quiet)?.report.bytes < memory.report.bytes {
-        let memory = plan(&program, options)?;
-        return Ok((program, memory));
+    if plan(program, &quiet)?.report.bytes < memory.report.bytes {
+        return Ok((None, plan(program, options)?));
     }
     // Once more where the plan is to be logged: only the one that is used should be.
     let memory = if options.verbose { plan(&folded, options)? } else { memory };
-    Ok((folded, memory))
+    Ok((Some(folded), memory))
 }
 
 const ADD: &str = "_grad_add";
@@ -61,16 +56,17 @@ fn is_granted(program: &Program, memory: &MemoryPlan, sum: &Sum) -> bool {
     memory.inplace.iter().any(|pair| is_pair(&pair))
 }
 
-/// Leaves out what can be, except for the additions in `refused`.
-fn fold(program: &Program, refused: &FxHashSet<String>) -> Program {
-    let mut folded = program.clone();
+/// Leaves out what can be, except for the additions in `refused`; `None` when nothing can.
+fn fold(program: &Program, refused: &FxHashSet<String>) -> Option<Program> {
+    // Programs are large: copied only once something is found.
+    let mut folded: Option<Program> = None;
     let mut at = 0;
-    while at < folded.steps.len() {
-        let step = &folded.steps[at];
+    while let Some(step) = folded.as_ref().unwrap_or(program).steps.get(at) {
         let is_addition = step.op == ADD && step.inputs.len() == 2 && step.outputs.len() == 1;
-        let found = (is_addition && !refused.contains(&step.name)).then(|| find(&folded, at)).flatten();
+        let is_asked = is_addition && !refused.contains(&step.name);
+        let found = is_asked.then(|| find(folded.as_ref().unwrap_or(program), at)).flatten();
         match found {
-            Some(found) => leave_out(&mut folded, at, found),
+            Some(found) => leave_out(folded.get_or_insert_with(|| program.clone()), at, found),
             None => at += 1,
         }
     }

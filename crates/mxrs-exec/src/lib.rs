@@ -61,6 +61,7 @@ mod packed;
 mod partition;
 mod planned;
 mod pool;
+mod prepare;
 mod program;
 mod recompute;
 mod report;

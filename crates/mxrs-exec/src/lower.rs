@@ -7,6 +7,7 @@
 use crate::choose::{choose, choose_reorder};
 use crate::constants::folded;
 use crate::options::BindOptions;
+use crate::prepare::in_demand_order;
 use crate::program::{Action, Origin, Program, Step, Value, ValueId};
 use mxrs_graph::{EntryId, Graph, Node, NodeId};
 use mxrs_op::{FUSED_OP, Fused, OpCall, TensorDesc, View};
@@ -124,6 +125,7 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         lowering.end_forward()?;
     }
     lowering.heads(source.n_forward_heads..n_heads)?;
+    in_demand_order(&mut lowering.program);
     Ok((lowering.program, lowering.of_entry))
 }
 
@@ -282,22 +284,9 @@ impl Lowering<'_> {
         self.push(
             is_folded,
             Step {
-                name: node.name.clone(),
                 op: node.op_name().into(),
-                action: Action::View,
-                backend: "",
-                inputs: vec![input],
-                outputs: vec![output],
-                is_output_used: vec![true],
-                n_rewrites: 0,
                 is_clone: node.clone_of.is_some(),
-                random: None,
-                inplace: Vec::new(),
-                ignored_inputs: Vec::new(),
-                scratch_bytes: 0,
-                multiply_adds: 0,
-                n_calls: 1,
-                refusals: Vec::new(),
+                ..Step::copy(node.name.clone(), ("", Action::View), vec![input], vec![output])
             },
         );
         Ok(())
@@ -335,24 +324,7 @@ impl Lowering<'_> {
             let (backend, kernel) = choose_reorder(&self.options.backends, from_desc, to_desc)?;
             (backend, Action::Run(kernel))
         };
-        Ok(Step {
-            name,
-            op: "reorder".into(),
-            action,
-            backend,
-            inputs: vec![from],
-            outputs: vec![to],
-            is_output_used: vec![true],
-            n_rewrites: 0,
-            is_clone: false,
-            random: None,
-            inplace: Vec::new(),
-            ignored_inputs: Vec::new(),
-            scratch_bytes: 0,
-            multiply_adds: 0,
-            n_calls: 1,
-            refusals: Vec::new(),
-        })
+        Ok(Step::copy(name, (backend, action), vec![from], vec![to]))
     }
 
     /// Completes those heads that are not complete.

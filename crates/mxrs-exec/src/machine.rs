@@ -8,7 +8,7 @@
 //!    else touch them meanwhile, and no two runs on one memory overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
 
-use crate::packed::{Packed, sources};
+use crate::packed::Packed;
 use crate::planned::{Planned, arena_bytes};
 use crate::program::{Action, Origin, Program, Step, ValueId};
 use crate::tap::Tap;
@@ -66,6 +66,13 @@ pub struct Machine {
 /// Temporaries and packed constants of a program.
 pub type Memory = (Option<Arc<Block>>, Arc<Packed>);
 
+/// Which step of a program.
+#[derive(Clone, Copy)]
+enum Position {
+    Run(usize),
+    Prepare(usize),
+}
+
 struct Addresses<'a> {
     program: &'a Program,
     plan: &'a MemoryPlan,
@@ -121,12 +128,18 @@ impl<'a> Addresses<'a> {
         unsafe { RawTensor::new(ptr, len) }
     }
 
-    fn prepare_scratch(&self, len_bytes: usize) -> Tensor {
-        // SAFETY: one block, owned by the machine, of the largest size a prepare step asks for; they run one by one.
-        unsafe { RawTensor::new(self.packed.scratch(), len_bytes) }
+    fn prepare_scratch(&self, step: usize, len_bytes: usize) -> Tensor {
+        let ptr = self.packed.scratch(step);
+        // SAFETY: planned for this prepare step with this size, in a block that the machine owns; they run one by one.
+        unsafe { RawTensor::new(ptr, if ptr.is_null() { 0 } else { len_bytes }) }
     }
 
-    fn ready(&self, step: &Step, position: Option<usize>) -> ReadyStep {
+    /// Makes a step ready: of a run, with its position there, or of the preparation.
+    fn ready(&self, step: &Step, at: Position) -> ReadyStep {
+        let position = match at {
+            Position::Run(position) => Some(position),
+            Position::Prepare(_) => None,
+        };
         // The plan lists pairs by their steps.
         let pairs = position.map_or(&[][..], |p| {
             let first = self.plan.inplace.partition_point(|pair| pair.step < p);
@@ -163,9 +176,9 @@ impl<'a> Addresses<'a> {
             inputs: step.inputs.iter().enumerate().map(input).collect(),
             outputs: step.outputs.iter().map(|&v| self.tensor(v)).collect(),
             reqs: (0..step.outputs.len()).map(req).collect(),
-            scratch: match position {
-                Some(p) => self.scratch(p, step.scratch_bytes),
-                None => self.prepare_scratch(step.scratch_bytes),
+            scratch: match at {
+                Position::Run(position) => self.scratch(position, step.scratch_bytes),
+                Position::Prepare(position) => self.prepare_scratch(position, step.scratch_bytes),
             },
             random: step.random,
             desc: self.program.values[step.outputs[0]].desc.clone(),
@@ -185,10 +198,12 @@ impl Addressed {
     ) -> Self {
         let program = &planned.program;
         let at = Addresses::new(planned, memory.0.as_ref(), &memory.1, bound, outputs);
-        let prepare = program.prepare.iter().zip(sources(program));
-        let prepare = prepare.map(|(step, sources)| PrepareStep { step: at.ready(step, None), sources }).collect();
+        let prepare = program.prepare.iter().zip(memory.1.sources()).enumerate().map(|(i, (step, sources))| {
+            PrepareStep { step: at.ready(step, Position::Prepare(i)), sources: sources.clone() }
+        });
+        let prepare = prepare.collect();
         let first = range.start;
-        let steps = range.map(|i| at.ready(&program.steps[i], Some(i))).collect();
+        let steps = range.map(|i| at.ready(&program.steps[i], Position::Run(i))).collect();
         Self { prepare, steps, first }
     }
 }
@@ -263,7 +278,7 @@ impl Machine {
         team: Arc<Team>,
     ) -> Self {
         let at = Addresses::new(planned, arena.as_ref(), &packed, &bound, &outputs);
-        let own = own.iter().map(|&i| (i, at.ready(&planned.program.steps[i], Some(i)))).collect();
+        let own = own.iter().map(|&i| (i, at.ready(&planned.program.steps[i], Position::Run(i)))).collect();
         Self {
             addressed,
             own,

@@ -1,13 +1,13 @@
 //! Constants in the layouts kernels want, and constants computed from others, made again when what they depend on
 //! changed.
 
-use crate::program::{Origin, Program, ValueId};
+use crate::prepare::Preparation;
+use crate::program::{Program, ValueId};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_storage::{Block, Tag};
 use mxrs_sync::Mutex;
 use mxrs_types::{Device, Result};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
 
 /// Which content of an array a constant was made from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,29 +23,12 @@ impl Content {
     }
 }
 
-/// For each prepare step, the bound arrays its output depends on, directly or through steps before it.
-pub fn sources(program: &Program) -> Vec<Vec<usize>> {
-    let mut of_value: FxHashMap<ValueId, BTreeSet<usize>> = FxHashMap::default();
-    let mut found = Vec::with_capacity(program.prepare.len());
-    for step in &program.prepare {
-        let mut sources = BTreeSet::new();
-        for value in &step.inputs {
-            if let Origin::Bound(index) = program.values[*value].origin {
-                sources.insert(index);
-            }
-            sources.extend(of_value.get(value).into_iter().flatten().copied());
-        }
-        found.push(sources.iter().copied().collect());
-        step.outputs.iter().for_each(|value| drop(of_value.insert(*value, sources.clone())));
-    }
-    found
-}
-
 /// Memory of the packed constants of a program. Runs that share it never overlap.
 pub struct Packed {
-    blocks: Vec<(ValueId, Block)>,
-    /// Temporary memory of the prepare steps, which run one after another.
-    scratch: Option<Block>,
+    preparation: Preparation,
+    blocks: FxHashMap<ValueId, Block>,
+    /// What the prepare steps, which run one after another, pass on and work with.
+    shared: Option<Block>,
     /// For each prepare step, what it was last run for: the content of each of its sources.
     done: Vec<Mutex<Vec<Content>>>,
     /// All blocks together.
@@ -58,36 +41,44 @@ impl Packed {
     /// # Errors
     /// Out of memory.
     pub fn new(program: &Program, context: &ArrayContext) -> Result<Self> {
-        let mut blocks = Vec::new();
-        let mut bytes = 0;
-        for (value, v) in program.values.iter().enumerate() {
-            if v.origin == Origin::Packed {
-                let size_bytes = v.desc.size_bytes();
-                let tag = Tag::new("executor:packed");
-                blocks.push((value, context.storage().allocate(Device::cpu(0), size_bytes, tag)?));
-                bytes += size_bytes;
-            }
-        }
-        let scratch = match program.prepare.iter().map(|step| step.scratch_bytes).max() {
-            None | Some(0) => None,
-            Some(n) => Some(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:scratch"))?),
+        let preparation = Preparation::new(program)?;
+        let allocate = |n: usize, tag: &'static str| context.storage().allocate(Device::cpu(0), n, Tag::new(tag));
+        let block =
+            |value: &ValueId| Ok((*value, allocate(program.values[*value].desc.size_bytes(), "executor:packed")?));
+        let blocks = preparation.kept.iter().map(block).collect::<Result<_>>()?;
+        let shared = match preparation.shared_bytes {
+            0 => None,
+            n => Some(allocate(n, "executor:prepare")?),
         };
         let done = program.prepare.iter().map(|_| Mutex::new(Vec::new())).collect();
-        Ok(Self { blocks, scratch, done, bytes })
+        Ok(Self { bytes: preparation.bytes(program), preparation, blocks, shared, done })
     }
 
     /// Where a value is.
     pub fn place(&self, value: ValueId) -> *mut u8 {
-        let block = self.blocks.iter().find(|(of, _)| *of == value);
-        block.map_or(std::ptr::null_mut(), |(_, block)| block.as_ptr())
+        match self.blocks.get(&value) {
+            Some(block) => block.as_ptr(),
+            None => self.in_shared(self.preparation.offset(value)),
+        }
     }
 
-    /// Where prepare steps have their temporary memory.
-    pub fn scratch(&self) -> *mut u8 {
-        self.scratch.as_ref().map_or(std::ptr::null_mut(), Block::as_ptr)
+    /// Where a prepare step has its temporary memory.
+    pub fn scratch(&self, step: usize) -> *mut u8 {
+        self.in_shared(self.preparation.scratch_offset(step))
     }
 
-    /// Runs `pack` for prepare step `index` unless it was last run for this content of its sources.
+    fn in_shared(&self, offset: Option<usize>) -> *mut u8 {
+        let place = self.shared.as_ref().zip(offset).map(|(block, offset)| block.as_ptr().wrapping_add(offset));
+        place.unwrap_or(std::ptr::null_mut())
+    }
+
+    /// For each prepare step, the bound arrays whose change makes it run again.
+    pub fn sources(&self) -> &[Vec<usize>] {
+        &self.preparation.sources
+    }
+
+    /// Runs `pack` for prepare step `index` unless it was last run for this content of its sources. Steps are asked for in
+    /// order.
     ///
     /// # Errors
     /// What `pack` reports.
@@ -105,8 +96,13 @@ impl Packed {
         if *self.done[index].lock() == content {
             return Ok(());
         }
-        pack()?;
-        *self.done[index].lock() = content;
-        Ok(())
+        let packed = pack();
+        if packed.is_ok() {
+            *self.done[index].lock() = content;
+        } else {
+            // What was passed on to this step is gone when it is tried again.
+            self.done.iter().for_each(|done| done.lock().clear());
+        }
+        packed
     }
 }

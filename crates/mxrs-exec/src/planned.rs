@@ -1,7 +1,7 @@
 //! A program with its memory plan: where every value is, before there is memory.
 
 use crate::inplace_add;
-use crate::program::{Action, Origin, Program, ValueId};
+use crate::program::{Action, Origin, Program, REORDER, Value, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::ArrayContext;
 use mxrs_storage::{Block, Tag};
@@ -36,8 +36,8 @@ impl Planned {
     /// # Errors
     /// A contradiction in the program, sizes that do not fit.
     pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
-        let (program, plan) = inplace_add::planned(program, options)?;
-        Ok(Self { program, plan })
+        let (folded, plan) = inplace_add::planned(&program, options)?;
+        Ok(Self { program: folded.unwrap_or(program), plan })
     }
 }
 
@@ -46,8 +46,33 @@ impl Planned {
 /// # Errors
 /// As [`Planned::new`].
 pub fn planned_arena_bytes(program: &Program, options: &PlanOptions) -> Result<usize> {
-    let planned = Planned::new(program.clone(), &PlanOptions { verbose: false, ..*options })?;
-    Ok(arena_bytes(&planned.plan))
+    let (_, plan) = inplace_add::planned(program, &PlanOptions { verbose: false, ..*options })?;
+    Ok(arena_bytes(&plan))
+}
+
+/// As [`planned_arena_bytes`], of the graph's own tensors: without workspaces, and without parameters and their gradients
+/// in layouts of kernels.
+///
+/// # Errors
+/// As [`Planned::new`].
+pub fn planned_tensor_bytes(program: &Program, options: &PlanOptions) -> Result<usize> {
+    let mut program = program.clone();
+    let is_bound = |values: &[Value], v: ValueId| matches!(values[v].origin, Origin::Bound(_));
+    let is_head = |values: &[Value], v: ValueId| matches!(values[v].origin, Origin::Output(_));
+    for step in &mut program.steps {
+        step.scratch_bytes = 0;
+        if step.op != REORDER {
+            continue;
+        }
+        let (from, to) = (step.inputs[0], step.outputs[0]);
+        for (is_copy, copy) in [(is_bound(&program.values, from), to), (is_head(&program.values, to), from)] {
+            // Not in the arena: to the planner any other memory is as good.
+            if is_copy && program.values[copy].origin == Origin::Temporary {
+                program.values[copy].origin = Origin::Packed;
+            }
+        }
+    }
+    planned_arena_bytes(&program, options)
 }
 
 /// What the planner is told of a program, and what it answers.

@@ -41,12 +41,15 @@ pub enum Action {
     View,
 }
 
+/// Operator of steps that copy a value to another layout.
+pub const REORDER: &str = "reorder";
+
 /// One step.
 #[derive(Clone)]
 pub struct Step {
     /// Node it came from, with a suffix for inserted copies.
     pub name: String,
-    /// Operator, or `reorder`.
+    /// Operator, or [`REORDER`].
     pub op: String,
     /// What to do.
     pub action: Action,
@@ -79,6 +82,33 @@ pub struct Step {
 }
 
 impl Step {
+    /// A step that gives a value another layout, or another name.
+    pub fn copy(
+        name: String,
+        (backend, action): (&'static str, Action),
+        inputs: Vec<ValueId>,
+        outputs: Vec<ValueId>,
+    ) -> Self {
+        Self {
+            name,
+            op: REORDER.into(),
+            action,
+            backend,
+            is_output_used: vec![true; outputs.len()],
+            inputs,
+            outputs,
+            n_rewrites: 0,
+            is_clone: false,
+            random: None,
+            inplace: Vec::new(),
+            ignored_inputs: Vec::new(),
+            scratch_bytes: 0,
+            multiply_adds: 0,
+            n_calls: 1,
+            refusals: Vec::new(),
+        }
+    }
+
     /// Whether it runs no kernel.
     pub fn is_view(&self) -> bool {
         matches!(self.action, Action::View)

@@ -1,10 +1,11 @@
 //! Attributes as text: what a symbol stores and what the C API passes.
 
 use indexmap::IndexMap;
+use std::sync::Arc;
 
-/// Attribute texts of a node, in the order they were written.
+/// Attribute texts of a node, in the order they were written. Clones share the texts until one is changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Attrs(IndexMap<String, String>);
+pub struct Attrs(Arc<IndexMap<String, String>>);
 
 impl Attrs {
     /// No attributes.
@@ -19,12 +20,12 @@ impl Attrs {
 
     /// Sets `key`, keeping its place when it exists. Returns the old text.
     pub fn set(&mut self, key: impl Into<String>, value: impl Into<String>) -> Option<String> {
-        self.0.insert(key.into(), value.into())
+        Arc::make_mut(&mut self.0).insert(key.into(), value.into())
     }
 
     /// Removes `key`, keeping the order of the others.
     pub fn remove(&mut self, key: &str) -> Option<String> {
-        self.0.shift_remove(key)
+        Arc::make_mut(&mut self.0).shift_remove(key)
     }
 
     /// Keys and texts in order.
@@ -56,6 +57,6 @@ impl<K: Into<String>, V: Into<String>, const N: usize> From<[(K, V); N]> for Att
 
 impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Attrs {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
+        Self(Arc::new(pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect()))
     }
 }

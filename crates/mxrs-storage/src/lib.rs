@@ -62,7 +62,7 @@ pub use config::{PoolConfig, PoolKind, StorageConfig};
 pub use fork_guard::ForkGuard;
 pub use memory::{
     DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, SimulatedCall, SimulatedCounters,
-    SimulatedMemory,
+    SimulatedMemory, return_freed_heap,
 };
 pub use observer::{PoolEvent, PoolObserver};
 pub use pressure::{Pressure, PressureGuard};

@@ -9,12 +9,15 @@ use crate::joined::{Joined, forward_graph};
 use crate::lower::Bound;
 use crate::options::BindOptions;
 use crate::partition::lower_inference;
-use crate::planned::Planned;
+use crate::planned::{Planned, planned_tensor_bytes};
+use crate::prepare::Preparation;
 use crate::program::{Origin, Program};
 use crate::report::{FusedReport, StepReport, step_reports};
 use mxrs_graph::memory::PlanReport;
 use mxrs_graph::{Graph, PlanOptions};
+use mxrs_op::TensorDesc;
 use mxrs_types::{Result, Shape};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a graph would need.
@@ -114,13 +117,27 @@ impl DryGraph {
     /// # Errors
     /// Sizes that do not fit.
     pub fn plan(&self, options: &PlanOptions) -> Result<PlannedGraph> {
-        Ok(self.describe(Planned::new(self.program.clone(), options)?))
+        let packed_bytes = Preparation::new(&self.program)?.bytes(&self.program);
+        Ok(self.describe(Planned::new(self.program.clone(), options)?, packed_bytes))
     }
 
-    fn describe(&self, Planned { program, plan }: Planned) -> PlannedGraph {
+    /// Bytes of an arena with the graph's own tensors alone: no workspaces, no parameters or their gradients in layouts of
+    /// kernels. MXNet's planner counts these and leaves the others to the operators.
+    ///
+    /// # Errors
+    /// As [`Self::plan`].
+    pub fn tensor_bytes(&self, options: &PlanOptions) -> Result<usize> {
+        planned_tensor_bytes(&self.program, options)
+    }
+
+    fn describe(&self, Planned { program, plan }: Planned, packed_bytes: usize) -> PlannedGraph {
         let program = &program;
         let bytes = |of: &dyn Fn(Origin) -> bool| {
             program.values.iter().filter(|v| of(v.origin)).map(|v| v.desc.size_bytes()).sum::<usize>()
+        };
+        // Several values may be written to one array in turn.
+        let heads = |range: Range<usize>| -> usize {
+            program.outputs[range].iter().map(|v| &program.values[*v].desc).map(TensorDesc::size_bytes).sum()
         };
         let is_parameter = |index: usize| self.is_parameter.get(index).copied().unwrap_or(false);
         let parameter_bytes = bytes(&|o| matches!(o, Origin::Bound(index) if is_parameter(index)));
@@ -146,9 +163,9 @@ impl DryGraph {
             bound_bytes: parameter_bytes + input_bytes,
             parameter_bytes,
             input_bytes,
-            output_bytes: bytes(&|o| matches!(o, Origin::Output(index) if index < self.n_outputs)),
-            gradient_bytes: bytes(&|o| matches!(o, Origin::Output(index) if index >= self.n_outputs)),
-            packed_bytes: bytes(&|o| o == Origin::Packed),
+            output_bytes: heads(0..self.n_outputs.min(program.outputs.len())),
+            gradient_bytes: heads(self.n_outputs.min(program.outputs.len())..program.outputs.len()),
+            packed_bytes,
             report: plan.report,
             fused: program.fused.clone(),
             tensors,

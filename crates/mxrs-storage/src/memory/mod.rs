@@ -1,6 +1,7 @@
 //! What a pool needs from a device.
 
 mod growable;
+mod heap;
 mod host;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod mapping;
@@ -11,6 +12,7 @@ mod simulated;
 mod system_probe;
 
 pub use growable::GrowableMemory;
+pub use heap::return_freed_heap;
 pub use host::HostMemory;
 pub(crate) use shared::{HeldSegments, SharedMemory};
 pub use shared::{SharedHandle, SharedId};

@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long)]
     steps: Option<NonZeroUsize>,
     /// Rows of the second table, each NETWORK:BATCH:VARIABLE=VALUE [default: resnet-50:32:MXNET_BACKWARD_DO_MIRROR=1,
-    /// resnet-1001:8:MXRS_REMAT=sqrt]
+    /// resnet-1001:128:MXRS_REMAT=sqrt]
     #[arg(long, value_name = "ROW,…")]
     saving: Option<String>,
     /// Seconds to spend on the timed steps of the second table [default: 240]

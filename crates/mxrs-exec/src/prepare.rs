@@ -1,0 +1,219 @@
+//! The steps that make constants: in which order, and where the values are that only they read.
+//!
+//! A constant that is computed and then packed (a weight with a normalisation folded into it, in a kernel's layout) is
+//! needed in its first form only until the second is made. Such *passing* values share one piece of memory, planned like
+//! the temporaries of a run, and the steps are ordered so that few of them live at a time. What follows: a step that reads
+//! a passing value can run only right after the step that makes it, so that one runs whenever a reader does.
+
+use crate::program::{Origin, Program, Step, ValueId};
+use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
+use mxrs_types::{Device, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// Orders the steps so that each follows what it reads as closely as can be.
+pub fn in_demand_order(program: &mut Program) {
+    let maker: FxHashMap<ValueId, usize> = outputs(&program.prepare).collect();
+    let passing = passing(program);
+    let mut is_placed = vec![false; program.prepare.len()];
+    let mut order = Vec::with_capacity(program.prepare.len());
+    for last in 0..program.prepare.len() {
+        if !program.prepare[last].outputs.iter().any(|value| passing.contains(value)) {
+            place(last, &program.prepare, &maker, &mut is_placed, &mut order);
+        }
+    }
+    // Makers of values that nobody needs in the end.
+    (0..program.prepare.len()).for_each(|step| place(step, &program.prepare, &maker, &mut is_placed, &mut order));
+    let mut steps: Vec<Option<Step>> = std::mem::take(&mut program.prepare).into_iter().map(Some).collect();
+    program.prepare = order.into_iter().filter_map(|step: usize| steps[step].take()).collect();
+}
+
+/// Appends a step after those that make what it reads.
+fn place(
+    last: usize,
+    steps: &[Step],
+    maker: &FxHashMap<ValueId, usize>,
+    is_placed: &mut [bool],
+    order: &mut Vec<usize>,
+) {
+    // Steps whose inputs are still to be looked at, and how many of them have been.
+    let mut open = vec![(last, 0)];
+    while let Some((step, seen)) = open.pop() {
+        if is_placed[step] {
+            continue;
+        }
+        match steps[step].inputs.get(seen) {
+            Some(value) => {
+                open.push((step, seen + 1));
+                open.extend(maker.get(value).filter(|made| !is_placed[**made]).map(|made| (*made, 0)));
+            }
+            None => {
+                is_placed[step] = true;
+                order.push(step);
+            }
+        }
+    }
+}
+
+fn outputs(steps: &[Step]) -> impl Iterator<Item = (ValueId, usize)> + '_ {
+    steps.iter().enumerate().flat_map(|(at, step)| step.outputs.iter().map(move |value| (*value, at)))
+}
+
+/// Values that prepare steps make and only prepare steps read.
+fn passing(program: &Program) -> FxHashSet<ValueId> {
+    let read_there = program.prepare.iter().flat_map(|step| step.inputs.iter().copied());
+    let mut passing: FxHashSet<ValueId> = read_there.collect();
+    passing.retain(|value| program.values[*value].origin == Origin::Packed);
+    let kept = program.steps.iter().flat_map(|step| step.inputs.iter().chain(&step.outputs)).chain(&program.outputs);
+    for value in kept {
+        passing.remove(value);
+    }
+    passing
+}
+
+/// Where the prepare steps have their values.
+pub struct Preparation {
+    memory: MemoryPlan,
+    /// Values that have memory of their own.
+    pub kept: Vec<ValueId>,
+    /// For each step, the bound arrays whose change makes it run again.
+    pub sources: Vec<Vec<usize>>,
+    /// Bytes that the passing values and workspaces share.
+    pub shared_bytes: usize,
+}
+
+impl Preparation {
+    /// Plans the memory of the prepare steps.
+    ///
+    /// # Errors
+    /// Sizes that do not fit.
+    pub fn new(program: &Program) -> Result<Self> {
+        let passing = passing(program);
+        let entry = |(value, v): (usize, &crate::program::Value)| PlanEntry {
+            size_bytes: v.desc.size_bytes(),
+            device: Device::cpu(0),
+            kind: if passing.contains(&value) { EntryKind::Planned } else { EntryKind::External },
+        };
+        let entries: Vec<PlanEntry> = program.values.iter().enumerate().map(entry).collect();
+        let ids = |values: &[ValueId]| values.iter().map(|&v| EntryId::new(v)).collect();
+        let step = |step: &Step| PlanStep {
+            inputs: ids(&step.inputs),
+            outputs: ids(&step.outputs),
+            scratch_bytes: step.scratch_bytes,
+            ..PlanStep::default()
+        };
+        let steps: Vec<PlanStep> = program.prepare.iter().map(step).collect();
+        let memory = plan_memory(&steps, &entries, &[], &PlanOptions::default())?;
+        let is_kept = |value: &ValueId| program.values[*value].origin == Origin::Packed && !passing.contains(value);
+        Ok(Self {
+            shared_bytes: memory.arenas.iter().map(|(_, bytes)| bytes).sum(),
+            memory,
+            kept: (0..program.values.len()).filter(is_kept).collect(),
+            sources: sources(program, &passing),
+        })
+    }
+
+    /// Offset of a passing value in the shared memory.
+    pub fn offset(&self, value: ValueId) -> Option<usize> {
+        match self.memory.placements.get(value)? {
+            Placement::Storage(id) => Some(self.memory.storages[id.index()].offset_bytes),
+            _ => None,
+        }
+    }
+
+    /// Offset of a step's workspace in the shared memory.
+    pub fn scratch_offset(&self, step: usize) -> Option<usize> {
+        let storage = self.memory.scratch.get(step).copied().flatten()?;
+        Some(self.memory.storages[storage.index()].offset_bytes)
+    }
+
+    /// Bytes of all values and workspaces together.
+    pub fn bytes(&self, program: &Program) -> usize {
+        self.shared_bytes + self.kept.iter().map(|value| program.values[*value].desc.size_bytes()).sum::<usize>()
+    }
+}
+
+/// For each step, the bound arrays that it depends on, directly or through steps before it; and those that the readers of
+/// what it passes on depend on, for it must run when they do.
+fn sources(program: &Program, passing: &FxHashSet<ValueId>) -> Vec<Vec<usize>> {
+    let steps = &program.prepare;
+    let maker: FxHashMap<ValueId, usize> = outputs(steps).collect();
+    let mut found: Vec<BTreeSet<usize>> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let mut of_step = BTreeSet::new();
+        for value in &step.inputs {
+            if let Origin::Bound(index) = program.values[*value].origin {
+                of_step.insert(index);
+            }
+            of_step.extend(maker.get(value).and_then(|made| found.get(*made)).into_iter().flatten().copied());
+        }
+        found.push(of_step);
+    }
+    for at in (0..steps.len()).rev() {
+        for value in steps[at].inputs.iter().filter(|value| passing.contains(value)) {
+            let Some(&made) = maker.get(value) else { continue };
+            let of_reader = found[at].clone();
+            found[made].extend(of_reader);
+        }
+    }
+    found.into_iter().map(|of_step| of_step.into_iter().collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Action, Value};
+    use mxrs_op::TensorDesc;
+    use mxrs_types::DType;
+
+    /// Values of 16 elements: `n_bound` bound arrays, then packed ones; prepare steps of inputs and output.
+    fn program(n_bound: usize, n_packed: usize, prepare: &[(&[usize], usize)], read: &[usize]) -> Program {
+        let value = |origin| Value { desc: TensorDesc::dense([16], DType::F32), origin };
+        let bound = (0..n_bound).map(|index| value(Origin::Bound(index)));
+        let step = |inputs: &[usize], outputs: &[usize]| {
+            Step::copy(format!("makes {outputs:?}"), ("", Action::View), inputs.to_vec(), outputs.to_vec())
+        };
+        Program {
+            values: bound.chain((0..n_packed).map(|_| value(Origin::Packed))).collect(),
+            prepare: prepare.iter().map(|(inputs, output)| step(inputs, &[*output])).collect(),
+            steps: vec![step(read, &[])],
+            ..Program::default()
+        }
+    }
+
+    fn order(program: &Program) -> Vec<usize> {
+        program.prepare.iter().map(|step| step.outputs[0]).collect()
+    }
+
+    #[test]
+    fn what_is_passed_on_shares_memory() {
+        // Two weights, each folded (2, 3) and then packed (4, 5).
+        let mut program = program(2, 4, &[(&[0], 2), (&[1], 3), (&[2], 4), (&[3], 5)], &[4, 5]);
+        in_demand_order(&mut program);
+        assert_eq!(order(&program), [2, 4, 3, 5]);
+        let preparation = Preparation::new(&program).unwrap();
+        assert_eq!(preparation.kept, [4, 5]);
+        assert_eq!(preparation.offset(2), preparation.offset(3));
+        assert_eq!(preparation.offset(4), None);
+        assert_eq!((preparation.shared_bytes, preparation.bytes(&program)), (64, 3 * 64));
+    }
+
+    #[test]
+    fn who_passes_on_runs_when_a_reader_does() {
+        // 3 is made of 0 and read by 4, which reads 1 too, and by 5.
+        let program = program(3, 3, &[(&[0], 3), (&[3, 1], 4), (&[3, 2], 5)], &[4, 5]);
+        assert_eq!(Preparation::new(&program).unwrap().sources, [vec![0, 1, 2], vec![0, 1], vec![0, 2]]);
+        // Where it is kept, it needs to run only when what it is made of changes.
+        let kept = self::program(3, 3, &[(&[0], 3), (&[3, 1], 4), (&[3, 2], 5)], &[3, 4, 5]);
+        assert_eq!(Preparation::new(&kept).unwrap().sources, [vec![0], vec![0, 1], vec![0, 2]]);
+    }
+
+    #[test]
+    fn what_nobody_needs_is_made_all_the_same() {
+        let mut program = program(1, 3, &[(&[0], 1), (&[1], 2), (&[1], 3)], &[3]);
+        in_demand_order(&mut program);
+        assert_eq!(order(&program), [1, 2, 3]);
+        // Nobody reads 2: it has a place of its own.
+        assert_eq!(Preparation::new(&program).unwrap().kept, [2, 3]);
+    }
+}
