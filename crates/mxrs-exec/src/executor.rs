@@ -1,6 +1,7 @@
 //! The bound graph.
 
 use crate::bind::{Missing, Variables, variables};
+use crate::freeze;
 use crate::gradients::BoundGradient;
 use crate::joined::forward_graph;
 use crate::monitor::Monitor;
@@ -38,8 +39,10 @@ pub struct Executor {
     pub(crate) outputs: Vec<NdArray>,
     pub(crate) output_names: Vec<String>,
     pub(crate) training: Training,
-    inference_runner: OnceLock<Runner>,
-    training_runner: OnceLock<Runner>,
+    pub(crate) inference_runner: OnceLock<Runner>,
+    pub(crate) training_runner: OnceLock<Runner>,
+    /// Whether parameters were let go that other ways of running would need.
+    pub(crate) is_frozen: bool,
     /// The training run whose gradient has not been asked for yet.
     pub(crate) recorded: RankedMutex<Option<Recorded>>,
     /// A forward run that is pushed step by step.
@@ -119,6 +122,7 @@ impl Executor {
             training,
             inference_runner: OnceLock::new(),
             training_runner: OnceLock::new(),
+            is_frozen: false,
             recorded: RankedMutex::new(Rank::Leaf, None),
             partial: RankedMutex::new(Rank::Leaf, None),
             monitor: RankedMutex::new(Rank::Leaf, None),
@@ -136,6 +140,9 @@ impl Executor {
         let place = if is_train { &self.training_runner } else { &self.inference_runner };
         if let Some(runner) = place.get() {
             return Ok(runner);
+        }
+        if self.is_frozen {
+            return Err(freeze::refusal("training"));
         }
         let runner = if is_train {
             let pool = self.arrays.pool();

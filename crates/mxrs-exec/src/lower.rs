@@ -210,6 +210,7 @@ impl Lowering<'_> {
             Step {
                 name: node.name.clone(),
                 op: op.name.into(),
+                params: if is_folded { format!("{params:?}") } else { String::new() },
                 action: Action::Run(planned.kernel),
                 backend: choice.backend,
                 inputs: wanted,

@@ -35,15 +35,9 @@ struct ReadyStep {
     desc: TensorDesc,
 }
 
-struct PrepareStep {
-    step: ReadyStep,
-    /// Bound arrays its output depends on.
-    sources: Vec<usize>,
-}
-
 /// Steps with their addresses, for any number of machines on one memory.
 pub struct Addressed {
-    prepare: Vec<PrepareStep>,
+    prepare: Vec<ReadyStep>,
     steps: Vec<ReadyStep>,
     /// Step of the program that `steps[0]` is.
     first: usize,
@@ -198,10 +192,9 @@ impl Addressed {
     ) -> Self {
         let program = &planned.program;
         let at = Addresses::new(planned, memory.0.as_ref(), &memory.1, bound, outputs);
-        let prepare = program.prepare.iter().zip(memory.1.sources()).enumerate().map(|(i, (step, sources))| {
-            PrepareStep { step: at.ready(step, Position::Prepare(i)), sources: sources.clone() }
-        });
-        let prepare = prepare.collect();
+        // Frozen constants are not made again, and what they were made from may be gone.
+        let prepare = if memory.1.is_frozen() { &[][..] } else { &program.prepare };
+        let prepare = prepare.iter().enumerate().map(|(i, step)| at.ready(step, Position::Prepare(i))).collect();
         let first = range.start;
         let steps = range.map(|i| at.ready(&program.steps[i], Position::Run(i))).collect();
         Self { prepare, steps, first }
@@ -248,7 +241,7 @@ impl Machine {
         outputs: Vec<NdArray>,
         team: Arc<Team>,
     ) -> Result<Self> {
-        let packed = Arc::new(Packed::new(&planned.program, context)?);
+        let packed = Arc::new(Packed::new(&planned.program, context, None)?);
         Ok(Self::over(planned, (arena, packed), bound, outputs, 0..planned.program.steps.len(), team))
     }
 
@@ -309,11 +302,8 @@ impl Machine {
     /// # Errors
     /// What a kernel reports.
     pub fn prepare(&self) -> Result<()> {
-        for (index, prepare) in self.addressed.prepare.iter().enumerate() {
-            let run = || prepare.step.run(&self.team, RandomCalls { seed: 0, first: 0 });
-            self.packed.update(index, prepare.sources.iter().map(|i| &self.bound[*i]), run)?;
-        }
-        Ok(())
+        let run = |step: usize| self.addressed.prepare[step].run(&self.team, RandomCalls { seed: 0, first: 0 });
+        self.packed.update(&self.bound, run)
     }
 
     /// Runs these steps; random steps take their calls from `random`.

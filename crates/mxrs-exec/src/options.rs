@@ -2,6 +2,7 @@
 
 use crate::gradients::GradRequests;
 use crate::pool::MemoryPool;
+use crate::store::PackedStore;
 use mxrs_graph::PlanOptions;
 use mxrs_op::{Backend, OpSet, Pattern};
 use mxrs_sync::Team;
@@ -74,6 +75,8 @@ pub struct BindOptions {
     pub dtypes: Vec<(String, DType)>,
     /// Memory shared with other executors; `None` for memory of its own.
     pub pool: Option<MemoryPool>,
+    /// Packed constants shared with other executors; `None` for constants of its own.
+    pub packed: Option<PackedStore>,
 }
 
 impl BindOptions {
@@ -98,6 +101,7 @@ impl BindOptions {
             default_dtype: DType::F32,
             dtypes: Vec::new(),
             pool: None,
+            packed: None,
         }
     }
 }

@@ -1,63 +1,79 @@
 //! Constants in the layouts kernels want, and constants computed from others, made again when what they depend on
 //! changed.
+//!
+//! Who may write a constant that other executors read: whoever found it out of date while holding, for reading, the
+//! variables of the arrays it is made from, as every run does that uses it. So no run is under way that began before the
+//! arrays changed, and those that begin now wait for the store's lock. Frozen executors hold no such variables; what they
+//! have is never written again.
 
-use crate::prepare::Preparation;
+use crate::prepare::{Preparation, makers};
 use crate::program::{Program, ValueId};
+use crate::store::{Constant, Content, PackedStore, own};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_storage::{Block, Tag};
-use mxrs_sync::Mutex;
-use mxrs_types::{Device, Result};
+use mxrs_sync::atomic::{AtomicBool, Ordering};
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::{Device, Error, Result};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
-/// Which content of an array a constant was made from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Content {
-    var: u64,
-    version: u64,
-    address: usize,
-}
-
-impl Content {
-    fn of(array: &NdArray) -> Self {
-        Self { var: array.var().id(), version: array.var().version(), address: array.as_ptr().addr() }
-    }
-}
-
-/// Memory of the packed constants of a program. Runs that share it never overlap.
+/// The packed constants of a program, with the memory that making them takes.
 pub struct Packed {
     preparation: Preparation,
-    blocks: FxHashMap<ValueId, Block>,
+    store: PackedStore,
+    /// Kept constants, and which prepare step makes each.
+    kept: Vec<(Arc<Constant>, usize)>,
+    place: FxHashMap<ValueId, usize>,
     /// What the prepare steps, which run one after another, pass on and work with.
     shared: Option<Block>,
-    /// For each prepare step, what it was last run for: the content of each of its sources.
-    done: Vec<Mutex<Vec<Content>>>,
-    /// All blocks together.
+    /// What all sources held when everything was last found up to date.
+    seen: RankedMutex<Vec<Content>>,
+    /// Arrays that prepare steps depend on.
+    sources: Vec<usize>,
+    is_frozen: AtomicBool,
+    /// All memory together.
     pub bytes: usize,
 }
 
 impl Packed {
-    /// Memory, with nothing packed yet.
+    /// Memory, with nothing packed yet; or with what others have packed of the same arrays, where a store is given, with
+    /// all bound arrays.
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(program: &Program, context: &ArrayContext) -> Result<Self> {
+    pub fn new(program: &Program, context: &ArrayContext, shares: Option<(&PackedStore, &[NdArray])>) -> Result<Self> {
         let preparation = Preparation::new(program)?;
-        let allocate = |n: usize, tag: &'static str| context.storage().allocate(Device::cpu(0), n, Tag::new(tag));
-        let block =
-            |value: &ValueId| Ok((*value, allocate(program.values[*value].desc.size_bytes(), "executor:packed")?));
-        let blocks = preparation.kept.iter().map(block).collect::<Result<_>>()?;
+        let constants = match shares {
+            Some((store, bound)) => store.constants(program, &preparation, bound, context)?,
+            None => own(program, &preparation, context)?,
+        };
         let shared = match preparation.shared_bytes {
             0 => None,
-            n => Some(allocate(n, "executor:prepare")?),
+            n => Some(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:prepare"))?),
         };
-        let done = program.prepare.iter().map(|_| Mutex::new(Vec::new())).collect();
-        Ok(Self { bytes: preparation.bytes(program), preparation, blocks, shared, done })
+        let maker = makers(program);
+        // A packed value that no step makes would be one that nobody reads.
+        let maker = |value: &ValueId| maker.get(value).copied().unwrap_or_default();
+        let mut sources: Vec<usize> = preparation.sources.iter().flatten().copied().collect();
+        sources.sort_unstable();
+        sources.dedup();
+        Ok(Self {
+            bytes: preparation.bytes(program),
+            place: preparation.kept.iter().copied().zip(0..).collect(),
+            kept: constants.into_iter().zip(preparation.kept.iter().map(maker)).collect(),
+            preparation,
+            store: shares.map(|(store, _)| store.clone()).unwrap_or_default(),
+            shared,
+            seen: RankedMutex::new(Rank::Leaf, Vec::new()),
+            sources,
+            is_frozen: AtomicBool::new(false),
+        })
     }
 
     /// Where a value is.
     pub fn place(&self, value: ValueId) -> *mut u8 {
-        match self.blocks.get(&value) {
-            Some(block) => block.as_ptr(),
+        match self.place.get(&value) {
+            Some(&kept) => self.kept[kept].0.block.as_ptr(),
             None => self.in_shared(self.preparation.offset(value)),
         }
     }
@@ -72,37 +88,67 @@ impl Packed {
         place.unwrap_or(std::ptr::null_mut())
     }
 
-    /// For each prepare step, the bound arrays whose change makes it run again.
-    pub fn sources(&self) -> &[Vec<usize>] {
-        &self.preparation.sources
+    /// Bound arrays that constants depend on.
+    pub fn sources(&self) -> &[usize] {
+        &self.sources
     }
 
-    /// Runs `pack` for prepare step `index` unless it was last run for this content of its sources. Steps are asked for in
-    /// order.
+    /// From now on nothing is made again, and the bound arrays that only prepare steps read are not looked at.
+    pub fn freeze(&self) {
+        self.store.alone(|| self.kept.iter().for_each(|(c, _)| c.is_frozen.store(true, Ordering::Relaxed)));
+        self.is_frozen.store(true, Ordering::Release);
+    }
+
+    /// Whether nothing is made again.
+    pub fn is_frozen(&self) -> bool {
+        self.is_frozen.load(Ordering::Acquire)
+    }
+
+    /// Makes what is out of date, by running the prepare steps that `run` is called with.
     ///
     /// # Errors
-    /// What `pack` reports.
-    pub fn update<'a>(
-        &self,
-        index: usize,
-        sources: impl Iterator<Item = &'a NdArray>,
-        pack: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        let mut content: Vec<Content> = sources.map(Content::of).collect();
-        if content.is_empty() {
-            // What depends on no array is made once.
-            content.push(Content { var: 0, version: 0, address: 0 });
-        }
-        if *self.done[index].lock() == content {
+    /// What `run` reports.
+    pub fn update(&self, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
+        if self.is_frozen() {
             return Ok(());
         }
-        let packed = pack();
-        if packed.is_ok() {
-            *self.done[index].lock() = content;
-        } else {
-            // What was passed on to this step is gone when it is tried again.
-            self.done.iter().for_each(|done| done.lock().clear());
+        let now = |index: &usize| Content::of(&bound[*index]);
+        let is_seen = {
+            let seen = self.seen.lock();
+            seen.len() == self.sources.len() && self.sources.iter().zip(&*seen).all(|(index, seen)| now(index) == *seen)
+        };
+        // What depends on no array is made once.
+        if is_seen && !self.sources.is_empty() {
+            return Ok(());
         }
-        packed
+        self.store.alone(|| self.make(bound, run))?;
+        *self.seen.lock() = self.sources.iter().map(now).collect();
+        Ok(())
+    }
+
+    fn make(&self, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
+        let contents = |step: usize| -> Vec<Content> {
+            self.preparation.sources[step].iter().map(|index| Content::of(&bound[*index])).collect()
+        };
+        let is_old = |(constant, step): &&(Arc<Constant>, usize)| {
+            constant.made_from.lock().as_deref() != Some(&contents(*step)[..])
+        };
+        let mut is_needed = vec![false; self.preparation.sources.len()];
+        self.kept.iter().filter(is_old).for_each(|(_, step)| is_needed[*step] = true);
+        self.preparation.need_makers(&mut is_needed);
+        for step in (0..is_needed.len()).filter(|step| is_needed[*step]) {
+            let made = || self.kept.iter().filter(move |(_, by)| *by == step).map(|(constant, _)| constant);
+            if made().any(|constant| constant.is_frozen.load(Ordering::Relaxed)) {
+                return Err(Error::invalid(
+                    "parameters",
+                    "values written after an executor was frozen that shares them packed",
+                    "executors with another `BindOptions::packed` for parameters that change",
+                ));
+            }
+            made().for_each(|constant| *constant.made_from.lock() = None);
+            run(step)?;
+            made().for_each(|constant| *constant.made_from.lock() = Some(contents(step)));
+        }
+        Ok(())
     }
 }

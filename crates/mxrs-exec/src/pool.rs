@@ -1,12 +1,13 @@
 //! Memory that several executors use in turn.
 
+use crate::freeze::refusal;
 use mxrs_engine::Var;
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_storage::{Block, Tag};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Mutex, MutexGuard, Rank, RankedMutex};
 use mxrs_types::{DType, Device, Error, Result, Shape};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Memory that executors bound with it share: temporaries, arrays by name. Clones are handles to the same pool.
@@ -32,6 +33,8 @@ struct Inner {
     arenas: RankedMutex<Vec<Arc<Block>>>,
     /// Arrays that have one shape in all executors.
     fixed: RankedMutex<FxHashMap<String, NdArray>>,
+    /// Names of arrays that there are no more.
+    gone: RankedMutex<FxHashSet<String>>,
     /// Buffers of one axis that arrays of any shape are views of.
     buffers: RankedMutex<FxHashMap<(String, DType), NdArray>>,
     /// Whether somebody was told that there was too little.
@@ -64,6 +67,7 @@ impl MemoryPool {
             var: context.engine().new_var(),
             arenas: RankedMutex::new(Rank::Leaf, Vec::new()),
             fixed: RankedMutex::new(Rank::Leaf, FxHashMap::default()),
+            gone: RankedMutex::new(Rank::Leaf, FxHashSet::default()),
             buffers: RankedMutex::new(Rank::Leaf, FxHashMap::default()),
             has_warned: AtomicBool::new(false),
             turn: Mutex::new(0),
@@ -129,6 +133,9 @@ impl MemoryPool {
     /// It has another shape or type; out of memory.
     pub(crate) fn fixed(&self, name: &str, shape: &Shape, dtype: DType) -> Result<NdArray> {
         let known = self.0.fixed.lock().get(name).cloned();
+        if known.is_none() && self.0.gone.lock().contains(name) {
+            return Err(refusal(&format!("sharing `{name}` by a pool")));
+        }
         let Some(array) = known else {
             let array = NdArray::zeros(&self.0.context, shape.clone(), dtype)?;
             self.register(name, &array);
@@ -144,6 +151,17 @@ impl MemoryPool {
             array.shape()
         );
         Err(Error::invalid(format!("`{name}`"), got, expected))
+    }
+
+    /// Lets go of arrays that an executor has no more. Who asks for them later is told so.
+    pub(crate) fn let_go(&self, names: &[String]) {
+        let arrays: Vec<Option<NdArray>> = {
+            self.0.gone.lock().extend(names.iter().cloned());
+            let mut fixed = self.0.fixed.lock();
+            names.iter().map(|name| fixed.remove(name)).collect()
+        };
+        // Not under the lock: they may be the last handles.
+        drop(arrays);
     }
 
     /// Makes an array the one that [`Self::fixed`] finds, unless there is one.

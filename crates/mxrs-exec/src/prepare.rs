@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// Orders the steps so that each follows what it reads as closely as can be.
 pub fn in_demand_order(program: &mut Program) {
-    let maker: FxHashMap<ValueId, usize> = outputs(&program.prepare).collect();
+    let maker = makers(program);
     let passing = passing(program);
     let mut is_placed = vec![false; program.prepare.len()];
     let mut order = Vec::with_capacity(program.prepare.len());
@@ -55,8 +55,10 @@ fn place(
     }
 }
 
-fn outputs(steps: &[Step]) -> impl Iterator<Item = (ValueId, usize)> + '_ {
-    steps.iter().enumerate().flat_map(|(at, step)| step.outputs.iter().map(move |value| (*value, at)))
+/// Which prepare step makes each value.
+pub fn makers(program: &Program) -> FxHashMap<ValueId, usize> {
+    let steps = program.prepare.iter().enumerate();
+    steps.flat_map(|(at, step)| step.outputs.iter().map(move |value| (*value, at))).collect()
 }
 
 /// Values that prepare steps make and only prepare steps read.
@@ -76,8 +78,10 @@ pub struct Preparation {
     memory: MemoryPlan,
     /// Values that have memory of their own.
     pub kept: Vec<ValueId>,
-    /// For each step, the bound arrays whose change makes it run again.
+    /// For each step, the bound arrays that it depends on, directly or through steps before it.
     pub sources: Vec<Vec<usize>>,
+    /// For each step, the steps that make what is passed on to it.
+    passed_by: Vec<Vec<usize>>,
     /// Bytes that the passing values and workspaces share.
     pub shared_bytes: usize,
 }
@@ -104,12 +108,18 @@ impl Preparation {
         };
         let steps: Vec<PlanStep> = program.prepare.iter().map(step).collect();
         let memory = plan_memory(&steps, &entries, &[], &PlanOptions::default())?;
+        let maker = makers(program);
+        let passed_by = |step: &Step| {
+            let passed = step.inputs.iter().filter(|value| passing.contains(value));
+            passed.filter_map(|value| maker.get(value).copied()).collect()
+        };
         let is_kept = |value: &ValueId| program.values[*value].origin == Origin::Packed && !passing.contains(value);
         Ok(Self {
             shared_bytes: memory.arenas.iter().map(|(_, bytes)| bytes).sum(),
             memory,
             kept: (0..program.values.len()).filter(is_kept).collect(),
-            sources: sources(program, &passing),
+            sources: sources(program, &maker),
+            passed_by: program.prepare.iter().map(passed_by).collect(),
         })
     }
 
@@ -127,19 +137,25 @@ impl Preparation {
         Some(self.memory.storages[storage.index()].offset_bytes)
     }
 
+    /// Adds to the steps that have to run those that pass something on to them.
+    pub fn need_makers(&self, is_needed: &mut [bool]) {
+        for step in (0..is_needed.len()).rev() {
+            if is_needed[step] {
+                self.passed_by[step].iter().for_each(|made| is_needed[*made] = true);
+            }
+        }
+    }
+
     /// Bytes of all values and workspaces together.
     pub fn bytes(&self, program: &Program) -> usize {
         self.shared_bytes + self.kept.iter().map(|value| program.values[*value].desc.size_bytes()).sum::<usize>()
     }
 }
 
-/// For each step, the bound arrays that it depends on, directly or through steps before it; and those that the readers of
-/// what it passes on depend on, for it must run when they do.
-fn sources(program: &Program, passing: &FxHashSet<ValueId>) -> Vec<Vec<usize>> {
-    let steps = &program.prepare;
-    let maker: FxHashMap<ValueId, usize> = outputs(steps).collect();
-    let mut found: Vec<BTreeSet<usize>> = Vec::with_capacity(steps.len());
-    for step in steps {
+/// For each step, the bound arrays that it depends on, directly or through steps before it.
+fn sources(program: &Program, maker: &FxHashMap<ValueId, usize>) -> Vec<Vec<usize>> {
+    let mut found: Vec<BTreeSet<usize>> = Vec::with_capacity(program.prepare.len());
+    for step in &program.prepare {
         let mut of_step = BTreeSet::new();
         for value in &step.inputs {
             if let Origin::Bound(index) = program.values[*value].origin {
@@ -148,13 +164,6 @@ fn sources(program: &Program, passing: &FxHashSet<ValueId>) -> Vec<Vec<usize>> {
             of_step.extend(maker.get(value).and_then(|made| found.get(*made)).into_iter().flatten().copied());
         }
         found.push(of_step);
-    }
-    for at in (0..steps.len()).rev() {
-        for value in steps[at].inputs.iter().filter(|value| passing.contains(value)) {
-            let Some(&made) = maker.get(value) else { continue };
-            let of_reader = found[at].clone();
-            found[made].extend(of_reader);
-        }
     }
     found.into_iter().map(|of_step| of_step.into_iter().collect()).collect()
 }
@@ -201,11 +210,19 @@ mod tests {
     #[test]
     fn who_passes_on_runs_when_a_reader_does() {
         // 3 is made of 0 and read by 4, which reads 1 too, and by 5.
-        let program = program(3, 3, &[(&[0], 3), (&[3, 1], 4), (&[3, 2], 5)], &[4, 5]);
-        assert_eq!(Preparation::new(&program).unwrap().sources, [vec![0, 1, 2], vec![0, 1], vec![0, 2]]);
-        // Where it is kept, it needs to run only when what it is made of changes.
-        let kept = self::program(3, 3, &[(&[0], 3), (&[3, 1], 4), (&[3, 2], 5)], &[3, 4, 5]);
-        assert_eq!(Preparation::new(&kept).unwrap().sources, [vec![0], vec![0, 1], vec![0, 2]]);
+        let steps: [(&[usize], usize); 3] = [(&[0], 3), (&[3, 1], 4), (&[3, 2], 5)];
+        let needed = |read: &[usize], step: usize| {
+            let preparation = Preparation::new(&program(3, 3, &steps, read)).unwrap();
+            assert_eq!(preparation.sources, [vec![0], vec![0, 1], vec![0, 2]]);
+            let mut is_needed = vec![false; 3];
+            is_needed[step] = true;
+            preparation.need_makers(&mut is_needed);
+            is_needed
+        };
+        assert_eq!(needed(&[4, 5], 1), [true, true, false]);
+        assert_eq!(needed(&[4, 5], 2), [true, false, true]);
+        // Where it is kept, nobody needs it again.
+        assert_eq!(needed(&[3, 4, 5], 1), [false, true, false]);
     }
 
     #[test]

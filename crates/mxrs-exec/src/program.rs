@@ -51,6 +51,8 @@ pub struct Step {
     pub name: String,
     /// Operator, or [`REORDER`].
     pub op: String,
+    /// Parameters of the operator as text, for steps that make constants.
+    pub params: String,
     /// What to do.
     pub action: Action,
     /// Backend that made the kernel; empty for views.
@@ -92,6 +94,7 @@ impl Step {
         Self {
             name,
             op: REORDER.into(),
+            params: String::new(),
             action,
             backend,
             is_output_used: vec![true; outputs.len()],

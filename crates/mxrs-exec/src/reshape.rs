@@ -2,6 +2,7 @@
 
 use crate::bind::{Variables, known};
 use crate::executor::Executor;
+use crate::freeze::refusal;
 use crate::gradients::GradRequests;
 use crate::options::BindOptions;
 use crate::pool::prefix;
@@ -24,8 +25,12 @@ impl Executor {
     ///
     /// # Errors
     /// An array that was not named would change its shape, without [`ReshapeOptions::partial_shaping`]; one would grow,
-    /// without [`ReshapeOptions::allow_up_sizing`]; and as [`Executor::simple_bind`].
+    /// without [`ReshapeOptions::allow_up_sizing`]; an executor that is [frozen](Executor::freeze); and as
+    /// [`Executor::simple_bind`].
     pub fn reshape(&self, shapes: &[(&str, Shape)], options: ReshapeOptions) -> Result<Self> {
+        if self.is_frozen {
+            return Err(refusal("reshape"));
+        }
         let dtypes = self.arrays().iter().map(|(name, array)| (name.clone(), array.dtype())).collect();
         let typed = BindOptions { dtypes, ..self.options.clone() };
         let known = known(&self.graph, shapes, &[], &typed)?;

@@ -5,7 +5,7 @@ use crate::options::BindOptions;
 use crate::packed::Packed;
 use crate::planned::{Planned, arena_bytes};
 use crate::pool::MemoryPool;
-use crate::program::Program;
+use crate::program::{Origin, Program};
 use crate::report::{ExecutorReport, StepReport, step_reports};
 use crate::segment::{Segment, segments};
 use crate::tap::{Tap, taps};
@@ -28,6 +28,10 @@ pub struct Runner {
     outputs: Vec<Var>,
     forward: Vec<Segment>,
     backward: Vec<Segment>,
+    /// Bound arrays that a run must hold although its steps do not read them: constants are made of them that other
+    /// executors use too.
+    held: Vec<usize>,
+    packed: Arc<Packed>,
     /// What each step is.
     pub steps: Vec<StepReport>,
     taps: OnceLock<Vec<Vec<Tap>>>,
@@ -57,14 +61,18 @@ impl Runner {
         let vars = |arrays: &[NdArray]| arrays.iter().map(|a| a.var().clone()).collect();
         let program = &planned.program;
         let arena = pool.arena(arena_bytes(&planned.plan))?;
-        let packed = Arc::new(Packed::new(program, context)?);
+        let shares = options.packed.as_ref().map(|store| (store, &bound[..]));
+        let packed = Arc::new(Packed::new(program, context, shares)?);
+        let held = if shares.is_some() { packed.sources().to_vec() } else { Vec::new() };
         let (steps, team) = (0..program.steps.len(), options.team.clone());
         Ok(Self {
             bound: vars(&bound),
             outputs: vars(&outputs),
-            machine: Arc::new(Machine::over(&planned, (arena, packed), bound, outputs, steps, team)),
+            machine: Arc::new(Machine::over(&planned, (arena, packed.clone()), bound, outputs, steps, team)),
             pool: pool.clone(),
             engine: context.engine().clone(),
+            held,
+            packed,
             forward: segments(program, 0..program.n_forward, limits.forward),
             backward: segments(program, program.n_forward..program.steps.len(), limits.backward),
             steps: step_reports(program),
@@ -147,8 +155,8 @@ impl Runner {
                 machine.run(step..step + 1, random)?;
                 copy(false)
             };
-            let task = self.engine.task(segment.name).device(Device::cpu(0)).write(self.pool.var());
-            task.reads(segment.reads.iter().map(|&i| &self.bound[i]))
+            let task = self.engine.task(segment.name.clone()).device(Device::cpu(0)).write(self.pool.var());
+            task.reads(self.reads(&segment))
                 .reads(segment.reads_outputs.iter().map(|&i| &self.outputs[i]))
                 .writes(segment.rewrites.iter().map(|&i| &self.bound[i]))
                 .writes(segment.outputs.iter().map(|&i| &self.outputs[i]))
@@ -184,7 +192,7 @@ impl Runner {
                 let rewritten = |i: &usize| segment.rewrites.contains(i);
                 task.reads((0..self.bound.len()).filter(|i| !rewritten(i)).map(|i| &self.bound[i]))
             } else {
-                task.reads(segment.reads.iter().map(|&i| &self.bound[i]))
+                task.reads(self.reads(segment))
             };
             task.reads(segment.reads_outputs.iter().map(|&i| &self.outputs[i]))
                 .writes(segment.rewrites.iter().map(|&i| &self.bound[i]))
@@ -196,6 +204,34 @@ impl Runner {
                     machine.run(steps, random)
                 })?;
         }
+        Ok(())
+    }
+
+    /// What a push of the segment reads of the bound arrays.
+    fn reads<'a>(&'a self, segment: &'a Segment) -> impl Iterator<Item = &'a Var> {
+        let is_other = |i: &&usize| !segment.reads.contains(i) && !segment.rewrites.contains(i);
+        segment.reads.iter().chain(self.held.iter().filter(is_other)).map(|&i| &self.bound[i])
+    }
+
+    /// Bound arrays that nothing needs any more once all constants are made: those that only the making of them reads.
+    pub fn used_up(&self) -> Vec<usize> {
+        let program = &self.planned.program;
+        let is_read = |index: usize| {
+            let mut of_run = program.steps.iter().flat_map(|step| step.inputs.iter().chain(&step.outputs));
+            of_run.any(|value| program.values[*value].origin == Origin::Bound(index))
+        };
+        self.packed.sources().iter().copied().filter(|index| !is_read(*index)).collect()
+    }
+
+    /// Constants stay as they are from now on. `bound` and `outputs` are the arrays it has, those that are
+    /// [used up](Self::used_up) excepted, in whose places there may be any; nothing may be running.
+    pub fn freeze(&mut self, bound: Vec<NdArray>, outputs: Vec<NdArray>, options: &BindOptions) -> Result<()> {
+        self.packed.freeze();
+        let arena = self.pool.arena(arena_bytes(&self.planned.plan))?;
+        let (steps, team) = (0..self.planned.program.steps.len(), options.team.clone());
+        let memory = (arena, self.packed.clone());
+        self.machine = Arc::new(Machine::over(&self.planned, memory, bound, outputs, steps, team));
+        self.held.clear();
         Ok(())
     }
 

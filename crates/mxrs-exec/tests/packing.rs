@@ -1,7 +1,7 @@
 //! Constants in a backend's own form: packed once, again only when they change; reorders are shared.
 
 use mxrs_engine::{Engine, EngineConfig};
-use mxrs_exec::{BindOptions, CachedOp, CachedOpFlags, Executor, Imperative};
+use mxrs_exec::{BindOptions, CachedOp, CachedOpFlags, Executor, Imperative, PackedStore, ReshapeOptions};
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::{
@@ -156,4 +156,87 @@ fn a_cached_graph_packs_its_parameters_once_until_they_change() {
         assert_eq!(run(&w, 1.0), [4.0; 4]);
         assert_eq!(packs.load(Ordering::Relaxed), 4);
     }
+}
+
+/// Two executors of one store, of one weight and inputs of four numbers, and how often was packed.
+fn sharing() -> (Vec<Executor>, NdArray, PackedStore, Arc<AtomicUsize>) {
+    let (context, options, packs) = context_and_options();
+    let store = PackedStore::new();
+    let options = BindOptions { packed: Some(store.clone()), ..options };
+    let w = NdArray::from_slice(&context, [4], &[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    let params = [("w".to_owned(), w.clone())].into_iter().collect();
+    let bind = || Executor::bind(&graph(), &context, &[("x", [4].into())], &params, &options).unwrap();
+    (vec![bind(), bind()], w, store, packs)
+}
+
+fn run(executor: &Executor, x: f32) -> Vec<f32> {
+    executor.argument("x").unwrap().copy_from(&[x; 4]).unwrap();
+    executor.forward().unwrap();
+    executor.outputs()[0].to_vec::<f32>().unwrap()
+}
+
+#[test]
+fn executors_of_one_store_have_one_packed_copy() {
+    let (mut executors, w, store, packs) = sharing();
+    assert_eq!(store.bytes(), 16);
+    for x in [1.0, 2.0] {
+        assert!(executors.iter().all(|executor| run(executor, x) == [x, 4.0 * x, 9.0 * x, 16.0 * x]));
+    }
+    assert_eq!(packs.load(Ordering::Relaxed), 1);
+    w.copy_from(&[2.0f32; 4]).unwrap();
+    assert!(executors.iter().rev().all(|executor| run(executor, 1.0) == [4.0; 4]));
+    assert_eq!(packs.load(Ordering::Relaxed), 2);
+    executors.pop();
+    assert_eq!(store.bytes(), 16);
+    executors.clear();
+    assert_eq!(store.bytes(), 0);
+}
+
+#[test]
+fn executors_of_one_store_run_on_many_threads_while_the_weight_changes() {
+    let (executors, w, _, _) = sharing();
+    std::thread::scope(|scope| {
+        for executor in &executors {
+            scope.spawn(move || {
+                for _ in 0..200 {
+                    let y = run(executor, 1.0);
+                    assert!(y == [y[0]; 4] || y == [1.0, 4.0, 9.0, 16.0], "half of an old weight: {y:?}");
+                }
+            });
+        }
+        for n in 0..100u8 {
+            w.copy_from(&[f32::from(n); 4]).unwrap();
+        }
+    });
+    assert!(executors.iter().all(|executor| run(executor, 1.0) == [99.0 * 99.0; 4]));
+}
+
+#[test]
+fn a_frozen_executor_has_its_parameters_once() {
+    let (executors, w, store, packs) = sharing();
+    let mut executors = executors.into_iter();
+    let (frozen, other) = (executors.next().unwrap().freeze().unwrap(), executors.next().unwrap());
+    assert_eq!(packs.load(Ordering::Relaxed), 1);
+    assert_eq!(frozen.arrays().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["x"]);
+    assert_eq!(run(&frozen, 1.0), [1.0, 4.0, 9.0, 16.0]);
+    assert_eq!(run(&other, 1.0), [1.0, 4.0, 9.0, 16.0]);
+    assert_eq!((packs.load(Ordering::Relaxed), store.bytes()), (1, 16));
+    // What both read may not be packed again.
+    w.copy_from(&[5.0f32; 4]).unwrap();
+    other.forward().unwrap();
+    let error = other.outputs()[0].to_vec::<f32>().unwrap_err().to_string();
+    assert!(error.contains("frozen"), "{error}");
+    assert_eq!(run(&frozen, 1.0), [1.0, 4.0, 9.0, 16.0]);
+    drop((other, w));
+    assert_eq!(run(&frozen, 2.0), [2.0, 8.0, 18.0, 32.0]);
+
+    let refused = |result: Result<()>| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("frozen"), "{error}");
+    };
+    refused(frozen.forward_train());
+    refused(frozen.reshape(&[("x", [4].into())], ReshapeOptions::default()).map(drop));
+    let (context, options, _) = context_and_options();
+    let pooled = BindOptions { pool: Some(frozen.pool().clone()), ..options };
+    refused(Executor::simple_bind(&graph(), &context, &[("x", [4].into())], &pooled).map(drop));
 }

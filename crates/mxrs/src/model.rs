@@ -2,13 +2,14 @@
 
 use crate::{Predictor, Runtime};
 use indexmap::IndexMap;
-use mxrs_exec::Executor;
+use mxrs_exec::{BindOptions, Executor, PackedStore};
 use mxrs_format::params::{checkpoint_path, symbol_path};
 use mxrs_format::symbol::{Registry, graph_from_file};
 use mxrs_format::{Checkpoint, Loaded, Options, SymbolFile, Tensor};
 use mxrs_graph::{Graph, NodeId};
 use mxrs_ndarray::NdArray;
-use mxrs_types::{Error, Result, ResultExt, Shape};
+use mxrs_storage::return_freed_heap;
+use mxrs_types::{Device, Error, Result, ResultExt, Shape};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ pub struct Model {
     runtime: Runtime,
     graph: Arc<Graph>,
     params: IndexMap<String, NdArray>,
+    /// Shared by everything it is bound to.
+    packed: PackedStore,
 }
 
 impl Model {
@@ -93,7 +96,7 @@ impl Model {
         if !unused.is_empty() {
             tracing::warn!("the graph has no variables for the parameters {}", unused.join(", "));
         }
-        Ok(Self { runtime: runtime.clone(), graph: Arc::new(graph), params: arrays })
+        Ok(Self { runtime: runtime.clone(), graph: Arc::new(graph), params: arrays, packed: PackedStore::new() })
     }
 
     /// The runtime it was made with.
@@ -118,17 +121,34 @@ impl Model {
         graph.arguments().filter(is_fed).map(|id| graph.node(id).name.as_str()).collect()
     }
 
-    /// Chooses kernels and plans memory for inputs of these shapes.
+    /// Chooses kernels and plans memory for inputs of these shapes. What is bound to several shapes has its weights packed
+    /// once where the kernels want them alike.
     ///
     /// # Errors
     /// An input the graph does not have; shapes that do not fit the parameters, naming the node; parameters that are
     /// missing; out of memory.
     pub fn bind(&self, inputs: &[(&str, Shape)]) -> Result<BoundModel> {
         let shapes = || inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect::<Vec<_>>().join(", ");
-        let options = self.runtime.bind_options();
+        let options = BindOptions { packed: Some(self.packed.clone()), ..self.runtime.bind_options() };
         let executor = Executor::bind(&self.graph, self.runtime.arrays(), inputs, &self.params, &options)
             .context(|| format!("binding the network to {}", shapes()))?;
         Ok(BoundModel { executor })
+    }
+
+    /// Binds to each of these shapes, for inference alone: parameters are kept in the form that kernels want and no other,
+    /// and take their memory once instead of twice, where nobody else has handles to them.
+    ///
+    /// # Errors
+    /// As [`Self::bind`]; what packing reports.
+    pub fn freeze(self, shapes: &[&[(&str, Shape)]]) -> Result<Vec<BoundModel>> {
+        let bound: Vec<BoundModel> = shapes.iter().map(|inputs| self.bind(inputs)).collect::<Result<_>>()?;
+        let storage = self.runtime.arrays().storage().clone();
+        drop(self);
+        let freeze = |bound: BoundModel| Ok(BoundModel { executor: bound.executor.freeze()? });
+        let frozen = bound.into_iter().map(freeze).collect::<Result<_>>()?;
+        storage.release_all(Device::cpu(0));
+        return_freed_heap();
+        Ok(frozen)
     }
 
     /// Binds the network's only input to batches of `batch_size` items of shape `data_shape` (`[C, H, W]` for images).

@@ -240,7 +240,7 @@ impl State {
     pub fn new(plan: &Plan, context: &ArrayContext, is_static: bool) -> Result<Self> {
         let engine = context.engine().clone();
         let arena = allocate_arena(&plan.planned.plan, context)?;
-        let packed = Arc::new(Packed::new(&plan.planned.program, context)?);
+        let packed = Arc::new(Packed::new(&plan.planned.program, context, None)?);
         Ok(Self { arena, packed, var: engine.new_var(), engine, is_static, halves: [None, None] })
     }
 

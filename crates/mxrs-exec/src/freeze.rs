@@ -1,0 +1,53 @@
+//! Executors for inference alone, whose parameters are kept in the form that kernels want and in no other.
+
+use crate::executor::Executor;
+use mxrs_ndarray::NdArray;
+use mxrs_types::{DType, Device, Error, Result};
+
+impl Executor {
+    /// Packs and computes all constants now, for good, and lets go of the parameters that only this needed: the executor
+    /// takes their memory once instead of twice. [`Executor::arrays`] lists what is left. Their memory is free when the
+    /// caller has no handles to them either, and goes back to the system at the next
+    /// [`Storage::release_all`](mxrs_storage::Storage::release_all).
+    ///
+    /// From then on it runs inference only, and writing to a parameter changes nothing. Where constants are
+    /// [shared](crate::BindOptions::packed), other executors refuse to run with parameters written after that.
+    ///
+    /// # Errors
+    /// An executor bound with gradients; what packing reports.
+    pub fn freeze(mut self) -> Result<Self> {
+        if !self.training.gradients.is_empty() {
+            return Err(Error::invalid("freeze", "an executor bound with gradients", "one bound for inference"));
+        }
+        self.runner(false)?.prepare()?;
+        self.context.engine().wait_to_write(self.pool().var())?;
+        self.training_runner.take();
+        let mut runner = self.inference_runner.take();
+        if let Some(runner) = &mut runner {
+            let used_up = runner.used_up();
+            let nothing = NdArray::empty(&self.context, [0], DType::F32, Device::cpu(0), "frozen")?;
+            let arrays = std::mem::take(&mut self.variables.arrays).into_iter().enumerate();
+            let (gone, left): (Vec<_>, Vec<_>) = arrays.partition(|(index, _)| used_up.binary_search(index).is_ok());
+            let mut bound = vec![nothing; gone.len() + left.len()];
+            left.iter().for_each(|(index, (_, array))| bound[*index] = array.clone());
+            runner.freeze(bound, self.outputs.clone(), &self.options)?;
+            self.variables.arrays = left.into_iter().map(|(_, array)| array).collect();
+            let names: Vec<String> = gone.into_iter().map(|(_, (name, _))| name).collect();
+            self.pool().let_go(&names);
+        }
+        if let Some(runner) = runner {
+            let _ = self.inference_runner.set(runner);
+        }
+        self.is_frozen = true;
+        Ok(self)
+    }
+}
+
+/// That something needs parameters which are not there.
+pub fn refusal(what: &str) -> Error {
+    Error::invalid(
+        what,
+        "an executor that is frozen: its parameters are there in the layouts of kernels only",
+        "an executor that was not frozen, bound to parameters of its own",
+    )
+}
