@@ -5,7 +5,9 @@
 // Two reasons: `gemm` and `winograd` call kernels compiled for instructions that `isa.rs` has found on this processor, which
 // read and write through raw addresses; several threads write parts of one tensor.
 
+pub mod barrier;
 pub mod gemm;
 pub mod isa;
+pub mod winograd;
 
 pub use isa::Isa;
