@@ -1,6 +1,5 @@
 //! Layouts that the kernels read and write: activations in blocks of 16 channels, weights in packed forms.
 
-use crate::problem::ConvProblem;
 use mxrs_op::TensorDesc;
 use mxrs_types::{DType, Layout};
 use smallvec::smallvec;
@@ -38,9 +37,9 @@ pub fn is_blocked(desc: &TensorDesc) -> bool {
 /// How weights `[k, c, kh, kw]` are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PackedForm {
-    /// `[k/32][c/16][kh][kw][16 c][32 k]`, channels padded with zeros.
+    /// `[k/32][c/16][kh][kw][16 c][32 k]`, channels padded with zeros; the last panel may be 16 wide.
     Blocks,
-    /// `[k/32][c][kh][kw][32 k]`, output channels padded with zeros.
+    /// `[k/32][c][kh][kw][32 k]`, output channels padded with zeros; the last panel may be 16 wide.
     Taps,
 }
 
@@ -48,10 +47,9 @@ impl PackedForm {
     /// All forms; the position is the number in a layout.
     const ALL: [Self; 2] = [Self::Blocks, Self::Taps];
 
-    /// The layout of weights of this convolution in this form.
-    pub fn layout(self, problem: &ConvProblem) -> Layout {
+    /// The layout of weights of these sizes in this form.
+    pub fn layout(self, sizes: [usize; 4]) -> Layout {
         let id = Self::ALL.iter().position(|form| *form == self).unwrap_or_default() as u64;
-        let sizes = [problem.k, problem.c, problem.kh, problem.kw];
         Layout::Opaque { backend: NAME, id, size_bytes: self.len(sizes) * size_of::<f32>() }
     }
 
@@ -69,7 +67,7 @@ impl PackedForm {
             Self::Blocks => c.next_multiple_of(BLOCK),
             Self::Taps => c,
         };
-        k.next_multiple_of(PANEL) * c * kh * kw
+        k.next_multiple_of(BLOCK) * c * kh * kw
     }
 }
 
@@ -88,13 +86,11 @@ mod tests {
 
     #[test]
     fn a_form_is_found_by_its_layout() {
-        let problem =
-            ConvProblem { n: 1, c: 3, k: 40, h: 9, w: 9, oh: 7, ow: 7, kh: 3, kw: 3, stride: (1, 1), pad: (0, 0) };
         for form in PackedForm::ALL {
-            assert_eq!(PackedForm::of(&form.layout(&problem)), Some(form));
+            assert_eq!(PackedForm::of(&form.layout([40, 3, 3, 3])), Some(form));
         }
         assert_eq!(PackedForm::of(&Layout::Opaque { backend: "onednn", id: 0, size_bytes: 4 }), None);
-        assert_eq!(PackedForm::Taps.len([40, 3, 3, 3]), 64 * 27);
-        assert_eq!(PackedForm::Blocks.len([40, 3, 3, 3]), 64 * 16 * 9);
+        assert_eq!(PackedForm::Taps.len([40, 3, 3, 3]), 48 * 27);
+        assert_eq!(PackedForm::Blocks.len([40, 3, 3, 3]), 48 * 16 * 9);
     }
 }

@@ -1,0 +1,7 @@
+//! Convolutions as sums over the window: products over blocks of channels, and the first layer over single taps.
+
+mod grid;
+mod pack;
+pub mod product;
+mod tap_rows;
+pub mod taps;
