@@ -1,8 +1,8 @@
 //! What every algorithm is: code that turns the tensors of a convolution into its output, on a team.
 
 use crate::epilogue::Bounds;
-use crate::layouts::{BLOCK, PANEL};
 use crate::gemm::Finish;
+use crate::layouts::{BLOCK, PANEL};
 use mxrs_sync::Team;
 use std::ops::Range;
 

@@ -97,8 +97,7 @@ fn in_chunks(team: &Team, to: &mut [f32], len: usize, body: &(dyn Fn(usize, &mut
         for chunk in part(n_chunks, threads, thread) {
             let first = chunk * len;
             // SAFETY: within the slice; each chunk belongs to one part, and the slice is borrowed until all parts are done.
-            let chunk_of =
-                unsafe { std::slice::from_raw_parts_mut(start.0.add(first), len.min(total - first)) };
+            let chunk_of = unsafe { std::slice::from_raw_parts_mut(start.0.add(first), len.min(total - first)) };
             body(chunk, chunk_of);
         }
     });

@@ -135,7 +135,14 @@ impl Case {
 
         let is_constant = vec![true; inputs.len()];
         let outputs = [out.clone()];
-        let call = OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant: &is_constant, is_train: false };
+        let call = OpCall {
+            op,
+            params: &params,
+            inputs: &inputs,
+            outputs: &outputs,
+            is_constant: &is_constant,
+            is_train: false,
+        };
         assert!(matches!(backend.supports(&call), Support::Yes { .. }), "{self:?}: {:?}", backend.supports(&call));
         let planned = backend.plan(&call).expect("it said yes");
         let laid_out: Vec<AlignedBuffer> = inputs

@@ -36,7 +36,8 @@ pub struct Grid {
 impl Grid {
     /// The grid of at most `threads` threads that should be fastest.
     pub fn new(sizes: Sizes, threads: usize) -> Self {
-        let grids = (1..=threads.max(1)).map(|by_panels| Self { sizes, by_rows: threads.max(1) / by_panels, by_panels });
+        let grids =
+            (1..=threads.max(1)).map(|by_panels| Self { sizes, by_rows: threads.max(1) / by_panels, by_panels });
         let useful = grids.filter(|grid| grid.by_panels <= sizes.panels);
         let best = useful.min_by(|a, b| a.cycles().total_cmp(&b.cycles()));
         let mut grid = best.unwrap_or(Self { sizes, by_rows: 1, by_panels: 1 });
