@@ -63,7 +63,7 @@ impl Nnpack {
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
             return Err("bounds that would fill the padding of channels".into());
         }
-        let choice = Choice::new(&problem, &self.options);
+        let choice = Choice::new(&problem, &self.options, self.threads());
         let is_packed_once = call.is_constant.get(1).copied().unwrap_or(false);
         // Fewer threads than the team has take longer; and packing weights in every call is not for small images.
         let cost = choice.cost * self.team_size as f64 / self.threads() as f64 + if is_packed_once { 0.0 } else { 1.0 };
@@ -92,8 +92,9 @@ impl Backend for Nnpack {
         let mut input_layouts = vec![data_layout, weight_layout];
         input_layouts.extend(epilogue.bias.map(|_| Layout::RowMajor));
         input_layouts.extend(epilogue.sum.map(|_| out_layout.clone()));
-        let algorithm = choice.prepare(&p, &self.options, self.threads());
-        let name = format!("{NAME}:{}:{}", choice.name(), self.options.isa.name());
+        let threads = self.threads();
+        let algorithm = choice.prepare(&p, &self.options, threads)?;
+        let name = format!("{NAME}:{}:{}:{threads}", choice.name(), self.options.isa.name());
         Ok(PlannedKernel {
             input_layouts,
             output_layouts: vec![out_layout],

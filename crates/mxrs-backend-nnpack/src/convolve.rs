@@ -4,6 +4,7 @@ use crate::epilogue::Bounds;
 use crate::gemm::Finish;
 use crate::layouts::{BLOCK, PANEL};
 use mxrs_sync::Team;
+use mxrs_types::Result;
 use std::ops::Range;
 
 /// Memory of one run. Numbers are `f32`; all pointers are aligned to 64 bytes.
@@ -37,10 +38,13 @@ pub trait Convolve: Send + Sync {
 
     /// Computes the output, padding channels included, which become 0.
     ///
+    /// # Errors
+    /// None with operands of the planned sizes.
+    ///
     /// # Safety
     /// The pointers lead to memory of the sizes that the problem and the layouts say, valid and used by nobody else during
     /// the call; only the sum may be the output.
-    unsafe fn run(&self, operands: &Operands, team: &Team);
+    unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()>;
 }
 
 /// A panel of output channels.

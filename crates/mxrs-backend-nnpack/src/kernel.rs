@@ -16,7 +16,7 @@ pub struct ConvKernel {
 }
 
 impl ConvKernel {
-    fn write(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>) {
+    fn write(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>) -> Result<()> {
         let input = |i: usize| args.inputs[i].as_ptr().cast_const().cast::<f32>();
         let optional = |i: Option<usize>| i.map_or(std::ptr::null(), input);
         let operands = Operands {
@@ -43,10 +43,10 @@ impl Kernel for ConvKernel {
         let out = args.outputs[0];
         match args.reqs.first().copied().unwrap_or_default() {
             WriteReq::Null => {}
-            WriteReq::Write | WriteReq::Inplace => self.write(args, out),
+            WriteReq::Write | WriteReq::Inplace => self.write(args, out)?,
             WriteReq::Add => {
                 let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
-                self.write(args, RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)));
+                self.write(args, RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
                 // SAFETY: the output of the running call; the algorithm is done and had another.
                 let to = bytemuck::cast_slice_mut::<u8, f32>(unsafe { out.bytes_mut() });
                 to.iter_mut().zip(bytemuck::cast_slice::<Line, f32>(&side)).for_each(|(to, x)| *to += x);

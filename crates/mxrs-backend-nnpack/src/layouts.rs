@@ -1,7 +1,9 @@
 //! Layouts that the kernels read and write: activations in blocks of 16 channels, weights in packed forms.
 
+use crate::Isa;
+use crate::winograd::{Blocking, Plan, Schedule, Shape, Variant};
 use mxrs_op::TensorDesc;
-use mxrs_types::{DType, Layout};
+use mxrs_types::{DType, Layout, Result};
 use smallvec::smallvec;
 
 /// Channels of one block of activations.
@@ -41,34 +43,49 @@ pub enum PackedForm {
     Blocks,
     /// `[k/32][c][kh][kw][32 k]`, output channels padded with zeros; the last panel may be 16 wide.
     Taps,
+    /// Transformed for Winograd's algorithm.
+    Winograd(Variant),
 }
 
 impl PackedForm {
     /// All forms; the position is the number in a layout.
-    const ALL: [Self; 2] = [Self::Blocks, Self::Taps];
+    fn all() -> impl Iterator<Item = Self> {
+        [Self::Blocks, Self::Taps].into_iter().chain(Variant::ALL.map(Self::Winograd))
+    }
 
     /// The layout of weights of these sizes in this form.
     pub fn layout(self, sizes: [usize; 4]) -> Layout {
-        let id = Self::ALL.iter().position(|form| *form == self).unwrap_or_default() as u64;
+        let id = Self::all().position(|form| form == self).unwrap_or_default() as u64;
         Layout::Opaque { backend: NAME, id, size_bytes: self.len(sizes) * size_of::<f32>() }
     }
 
     /// The form that a layout names.
     pub fn of(layout: &Layout) -> Option<Self> {
         match layout {
-            Layout::Opaque { backend: NAME, id, .. } => Self::ALL.get(usize::try_from(*id).ok()?).copied(),
+            Layout::Opaque { backend: NAME, id, .. } => Self::all().nth(usize::try_from(*id).ok()?),
             _ => None,
         }
     }
 
     /// Numbers in the packed form.
     pub fn len(self, [k, c, kh, kw]: [usize; 4]) -> usize {
-        let c = match self {
-            Self::Blocks => c.next_multiple_of(BLOCK),
-            Self::Taps => c,
-        };
-        k.next_multiple_of(BLOCK) * c * kh * kw
+        let (padded_k, padded_c) = (k.next_multiple_of(BLOCK), c.next_multiple_of(BLOCK));
+        match self {
+            Self::Blocks => padded_k * padded_c * kh * kw,
+            Self::Taps => padded_k * c * kh * kw,
+            Self::Winograd(variant) => transform([k, c, kh, kw], variant).map_or(0, |plan| plan.packed_bytes() / 4),
+        }
     }
+}
+
+/// A plan that transforms weights of these sizes; any image and any blocking have the same weights.
+///
+/// # Errors
+/// Where the variant is for other windows.
+pub fn transform([k, c, kh, kw]: [usize; 4], variant: Variant) -> Result<Plan> {
+    let shape = Shape { n: 1, c, k, size: [kh, kw], kernel: [kh, kw], pad: [0, 0], out: [1, 1] };
+    let blocking = Blocking { schedule: Schedule::Independent, tiles: 1, panels: 1, threads: 1 };
+    Plan::new(shape, variant, blocking, Isa::PORTABLE)
 }
 
 #[cfg(test)]
@@ -86,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_form_is_found_by_its_layout() {
-        for form in PackedForm::ALL {
+        for form in PackedForm::all() {
             assert_eq!(PackedForm::of(&form.layout([40, 3, 3, 3])), Some(form));
         }
         assert_eq!(PackedForm::of(&Layout::Opaque { backend: "onednn", id: 0, size_bytes: 4 }), None);

@@ -41,18 +41,22 @@
 // memory through pointers, where whoever splits a loop says why no two threads write the same part.
 
 mod backend;
+pub mod barrier;
 mod choose;
 mod convolve;
 mod direct;
 mod epilogue;
-mod gemm;
+mod estimate;
+mod filtering;
+pub mod gemm;
 mod isa;
 mod kernel;
 mod layouts;
 mod options;
 mod problem;
 mod reorder;
+pub mod winograd;
 
 pub use backend::Nnpack;
 pub use isa::Isa;
-pub use options::NnpackOptions;
+pub use options::{Accuracy, NnpackOptions};

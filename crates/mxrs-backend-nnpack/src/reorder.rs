@@ -1,7 +1,7 @@
 //! Copies between layouts: images row by row or in blocks of channels, weights into their packed forms.
 
 use crate::convolve::{Panel, part};
-use crate::layouts::{BLOCK, PANEL, PackedForm, image, is_blocked};
+use crate::layouts::{BLOCK, PANEL, PackedForm, image, is_blocked, transform};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result, WriteReq};
@@ -74,6 +74,9 @@ impl Kernel for Reorder {
                         from_block(&from[cb * BLOCK * pixels..][..BLOCK * pixels], rows, pixels);
                     });
                 }
+            }
+            Way::Pack(PackedForm::Winograd(variant)) => {
+                transform(self.sizes, variant)?.pack_weights(from, to, args.team)?;
             }
             Way::Pack(form) => {
                 let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
@@ -150,8 +153,8 @@ fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, from: 
         for channel in 0..c {
             for cell in 0..cells {
                 let step = match form {
-                    PackedForm::Taps => channel * cells + cell,
                     PackedForm::Blocks => ((channel / BLOCK) * cells + cell) * BLOCK + channel % BLOCK,
+                    _ => channel * cells + cell,
                 };
                 to[step * panel.width + i] = weights[channel * cells + cell];
             }

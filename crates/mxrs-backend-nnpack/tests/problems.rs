@@ -1,6 +1,6 @@
 //! Random convolutions, with every kind of epilogue, against a sum of products in double precision.
 
-use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, Support, TensorDesc};
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_testkit::AlignedBuffer;
@@ -168,12 +168,23 @@ impl Case {
             let padding_is_zero = padding(&result, [self.n, self.k, oh, ow]).all(|x| x == 0.0);
             assert!(padding_is_zero, "{self:?}: channels of padding are not 0");
             let got = copy(backend, &result, &blocked, &out, team).to_f64(DType::F32);
-            let bound = 4e-7 * ((self.c * self.window.0 * self.window.1) as f64 + 8.0);
+            let terms = (self.c * self.window.0 * self.window.1) as f64;
+            // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
+            let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt();
             for (at, (got, want)) in got.iter().zip(&expected).enumerate() {
                 let error = (got - want).abs();
                 assert!(error <= bound, "{self:?}, in place {in_place}: [{at}] {got}, expected {want}");
             }
         }
+    }
+}
+
+/// Error relative to the largest output that the settings allow beside that of a direct sum.
+fn relative(options: &NnpackOptions) -> f64 {
+    match options.accuracy {
+        _ if !options.winograd => 0.0,
+        Accuracy::Close => 8e-6,
+        Accuracy::Loose => 5e-5,
     }
 }
 
@@ -237,7 +248,7 @@ fn random_problems_agree_with_double_precision() {
     for threads in [1, 3] {
         let team = team(threads);
         for isa in Isa::available() {
-            let backend = Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() });
+            let backend = Nnpack::new(&team, NnpackOptions { isa, winograd: false, ..NnpackOptions::default() });
             for _ in 0..40 {
                 Case::random(&mut numbers).check(&backend, &team, &mut numbers);
             }
@@ -250,13 +261,30 @@ fn long_sums_in_parts_agree_with_double_precision() {
     // More steps than one product makes, on images of few pixels, with a sum elsewhere and in place.
     let mut numbers = Numbers(77);
     let (team, plain) = (team(2), Case::random(&mut Numbers(5)));
-    let backend = Nnpack::new(&team, NnpackOptions::default());
+    let backend = Nnpack::new(&team, NnpackOptions { winograd: false, ..NnpackOptions::default() });
     for (c, window) in [(1000, (1, 1)), (160, (3, 3)), (160, (5, 5))] {
         let pad = (window.0 / 2, window.1 / 2);
         let case = Case { n: 2, c, k: 48, size: (5, 5), window, stride: (1, 1), pad, sum: true, ..plain };
         for act in ["none", "relu", "clip"] {
             Case { act, ..case }.check(&backend, &team, &mut numbers);
             Case { act, stride: (2, 2), sum: false, bias: true, ..case }.check(&backend, &team, &mut numbers);
+        }
+    }
+}
+
+#[test]
+fn winograd_agrees_with_double_precision() {
+    let mut numbers = Numbers(99);
+    for (threads, accuracy) in [(1, Accuracy::Close), (3, Accuracy::Loose)] {
+        let team = team(threads);
+        for isa in Isa::available() {
+            let backend = Nnpack::new(&team, NnpackOptions { isa, accuracy, ..NnpackOptions::default() });
+            for _ in 0..7 {
+                let case = Case::random(&mut numbers);
+                let (c, pad) = (16 + numbers.below(60), (numbers.below(2), numbers.below(3)));
+                let case = Case { c, window: (3, 3), stride: (1, 1), pad, size: (7 + c / 4, 5 + c % 11), ..case };
+                case.check(&backend, &team, &mut numbers);
+            }
         }
     }
 }

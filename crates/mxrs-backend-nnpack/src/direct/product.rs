@@ -12,6 +12,7 @@ use crate::gemm::{Gemm, MAX_ROWS, Product, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::problem::ConvProblem;
 use mxrs_sync::Team;
+use mxrs_types::Result;
 use std::ops::Range;
 
 /// The product prepared.
@@ -73,7 +74,7 @@ impl Convolve for ProductConv {
         self.threads.max(1) * self.copied_len() * size_of::<f32>()
     }
 
-    unsafe fn run(&self, operands: &Operands, team: &Team) {
+    unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
         let n = self.grid.threads();
         team.run(n, &|i| {
             let (groups, panels) = self.grid.share(i);
@@ -82,6 +83,7 @@ impl Convolve for ProductConv {
             // SAFETY: the caller's promise; shares have different pixels or channels of the output, and scratch of their own.
             unsafe { share.run() }
         });
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::gemm::{MAX_ROWS, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::problem::ConvProblem;
 use mxrs_sync::Team;
+use mxrs_types::Result;
 use std::ops::Range;
 
 /// Distance between the threads' scratch memory, in numbers: a multiple of a cache line.
@@ -112,7 +113,7 @@ impl Convolve for TapConv {
         self.threads * self.scratch_len() * size_of::<f32>()
     }
 
-    unsafe fn run(&self, operands: &Operands, team: &Team) {
+    unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
         let n_rows = self.problem.n * self.problem.oh;
         let n = self.threads.min(n_rows);
         team.run(n, &|i| {
@@ -120,5 +121,6 @@ impl Convolve for TapConv {
             // SAFETY: the caller's promise; parts have different rows, and scratch memory of their own.
             unsafe { self.rows(operands, part(n_rows, n, i), scratch) }
         });
+        Ok(())
     }
 }
