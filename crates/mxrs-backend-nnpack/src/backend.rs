@@ -2,6 +2,8 @@
 
 use crate::NnpackOptions;
 use crate::choose::Choice;
+use crate::convolve::Convolve;
+use crate::direct::dense::{Dense, DenseProblem, MOST_ROWS};
 use crate::epilogue::Epilogue;
 use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME, blocked};
@@ -9,9 +11,11 @@ use crate::problem::ConvProblem;
 use crate::reorder::Reorder;
 use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
+use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_sync::Team;
-use mxrs_types::{Error, Layout, Result};
+use mxrs_types::{DType, Error, Layout, Result};
 use std::sync::Arc;
 
 /// Convolutions in blocks of channels, as a backend.
@@ -23,11 +27,19 @@ pub struct Nnpack {
 
 /// A call that fits.
 struct Fit {
-    problem: ConvProblem,
+    job: Job,
     epilogue: Epilogue,
-    choice: Choice,
     cost: f64,
 }
+
+/// What there is to compute.
+enum Job {
+    Convolution(ConvProblem, Choice),
+    Dense(DenseProblem),
+}
+
+/// Cost of a fully-connected layer whose weights are read once, and where they are read several times.
+const DENSE_COST: [f64; 2] = [0.95, 1.5];
 
 impl Nnpack {
     /// A backend for loops on this team.
@@ -49,26 +61,61 @@ impl Nnpack {
         if call.is_train {
             return Err("training".into());
         }
-        let (problem, epilogue) = match call.op.name {
+        let (job, epilogue, cost) = match call.op.name {
             "Convolution" => {
                 let p = call.params.get::<ConvolutionParams>();
-                (ConvProblem::of(p, call)?, Epilogue::plain(p.no_bias))
+                self.convolution(p, call, Epilogue::plain(p.no_bias))?
             }
             "_sg_conv" => {
                 let SgConvParams { product, epilogue } = call.params.get();
-                (ConvProblem::of(product, call)?, Epilogue::fused(product.no_bias, epilogue, call)?)
+                self.convolution(product, call, Epilogue::fused(product.no_bias, epilogue, call)?)?
+            }
+            "FullyConnected" => {
+                let p = call.params.get::<FullyConnectedParams>();
+                dense(call, Epilogue::plain(p.no_bias))?
+            }
+            "_sg_fully_connected" => {
+                let SgFullyConnectedParams { product, epilogue } = call.params.get();
+                dense(call, Epilogue::fused(product.no_bias, epilogue, call)?)?
             }
             other => return Err(format!("no kernel for {other}")),
         };
+        // Fewer threads than the team has take longer.
+        Ok(Fit { job, epilogue, cost: cost * self.team_size as f64 / self.threads() as f64 })
+    }
+
+    fn convolution(
+        &self,
+        p: &ConvolutionParams,
+        call: &OpCall<'_>,
+        epilogue: Epilogue,
+    ) -> std::result::Result<(Job, Epilogue, f64), String> {
+        let problem = ConvProblem::of(p, call)?;
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
             return Err("bounds that would fill the padding of channels".into());
         }
         let choice = Choice::new(&problem, &self.options, self.threads());
+        // Packing weights in every call is not for small images.
         let is_packed_once = call.is_constant.get(1).copied().unwrap_or(false);
-        // Fewer threads than the team has take longer; and packing weights in every call is not for small images.
-        let cost = choice.cost * self.team_size as f64 / self.threads() as f64 + if is_packed_once { 0.0 } else { 1.0 };
-        Ok(Fit { problem, epilogue, choice, cost })
+        let cost = choice.cost + if is_packed_once { 0.0 } else { 1.0 };
+        Ok((Job::Convolution(problem, choice), epilogue, cost))
     }
+}
+
+/// A fully-connected layer, whatever the shape of its data.
+fn dense(call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epilogue, f64), String> {
+    let [data, weight, ..] = call.inputs else { return Err("a product without data or weight".into()) };
+    let tensors = || call.inputs.iter().chain(call.outputs);
+    if let Some(other) = tensors().find(|t| t.dtype != DType::F32) {
+        return Err(format!("{} numbers", other.dtype));
+    }
+    if tensors().any(|t| t.shape.n_elements() == 0) {
+        return Err("a tensor without elements".into());
+    }
+    let [outputs, steps] = weight.shape[..] else { return Err(format!("weights of shape {}", weight.shape)) };
+    let rows = data.shape.n_elements() / steps;
+    let cost = DENSE_COST[usize::from(rows > MOST_ROWS)];
+    Ok((Job::Dense(DenseProblem { rows, steps, outputs }), epilogue, cost))
 }
 
 impl Backend for Nnpack {
@@ -84,17 +131,21 @@ impl Backend for Nnpack {
     }
 
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        let Fit { problem: p, epilogue, choice, .. } =
-            self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
-        let out_layout = blocked([p.n, p.k, p.oh, p.ow]);
-        let data_layout = if choice.reads_rows() { Layout::RowMajor } else { blocked([p.n, p.c, p.h, p.w]) };
-        let weight_layout = choice.form().layout([p.k, p.c, p.kh, p.kw]);
+        let Fit { job, epilogue, .. } = self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+        let (isa, threads) = (self.options.isa, self.threads());
+        let (algorithm, what, [data_layout, weight_layout, out_layout]): (Box<dyn Convolve>, _, _) = match job {
+            Job::Convolution(p, choice) => {
+                let data = if choice.reads_rows() { Layout::RowMajor } else { blocked([p.n, p.c, p.h, p.w]) };
+                let weight = choice.form().layout([p.k, p.c, p.kh, p.kw]);
+                let layouts = [data, weight, blocked([p.n, p.k, p.oh, p.ow])];
+                (choice.prepare(&p, &self.options, threads)?, choice.name(), layouts)
+            }
+            Job::Dense(p) => (Box::new(Dense::new(p, isa, threads)), "dense", [const { Layout::RowMajor }; 3]),
+        };
         let mut input_layouts = vec![data_layout, weight_layout];
         input_layouts.extend(epilogue.bias.map(|_| Layout::RowMajor));
         input_layouts.extend(epilogue.sum.map(|_| out_layout.clone()));
-        let threads = self.threads();
-        let algorithm = choice.prepare(&p, &self.options, threads)?;
-        let name = format!("{NAME}:{}:{}:{threads}", choice.name(), self.options.isa.name());
+        let name = format!("{NAME}:{what}:{}:{threads}", isa.name());
         Ok(PlannedKernel {
             input_layouts,
             output_layouts: vec![out_layout],

@@ -18,7 +18,7 @@ pub struct Operands {
     pub bias: *const f32,
     /// A tensor in the output's layout that is added, maybe the output itself, or null.
     pub sum: *const f32,
-    /// The output, in blocks of channels.
+    /// The output, of a convolution in blocks of channels.
     pub dst: *mut f32,
     /// Temporary memory.
     pub scratch: *mut f32,

@@ -19,6 +19,13 @@ impl Bounds {
     /// No negative numbers.
     pub const RELU: Self = Self { low: 0.0, ..Self::NONE };
 
+    /// `x` within the bounds.
+    #[inline(always)]
+    pub fn apply(&self, x: f32) -> f32 {
+        let x = if x < self.low { self.low } else { x };
+        if x > self.high { self.high } else { x }
+    }
+
     /// Whether 0, which padding channels hold, stays 0.
     pub fn keep_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
