@@ -16,8 +16,6 @@ pub(super) struct Kernels {
     pub weights: fn() -> weights::Matrices,
     /// Outputs of a tile, down and across.
     pub m: [usize; 2],
-    /// Taps.
-    pub r: [usize; 2],
     /// Products.
     pub n: [usize; 2],
 }
@@ -44,7 +42,7 @@ fn pair<V: Points, H: Points>(isa: Isa) -> Kernels {
         Set::Avx512 => (input_avx512::<V, H>, output_avx512::<V, H>),
     };
     let weights = || weights::Matrices::new::<V, H>();
-    Kernels { input, output, weights, m: [V::M, H::M], r: [V::R, H::R], n: [V::N, H::N] }
+    Kernels { input, output, weights, m: [V::M, H::M], n: [V::N, H::N] }
 }
 
 macro_rules! compiled {
