@@ -103,6 +103,16 @@ impl Variant {
     pub fn kernel(self) -> [usize; 2] {
         [3, 3]
     }
+
+    /// Height and width of a tile's outputs.
+    pub fn outputs(self) -> [usize; 2] {
+        Kernels::new(self, Isa::PORTABLE).m
+    }
+
+    /// Height and width of a tile's inputs, and of its factors.
+    pub fn inputs(self) -> [usize; 2] {
+        Kernels::new(self, Isa::PORTABLE).n
+    }
 }
 
 /// What is done to the outputs, and where they are added to.
