@@ -102,10 +102,14 @@ impl MemDesc {
 
     /// A descriptor that lets the primitive choose.
     pub fn any(sizes: &[i64], dtype: DType) -> Result<Self> {
+        Self::tagged(sizes, dtype, sys::dnnl_format_tag_any)
+    }
+
+    /// In the arrangement that oneDNN calls so.
+    pub fn tagged(sizes: &[i64], dtype: DType, tag: sys::dnnl_format_tag_t) -> Result<Self> {
         let code = code(dtype)?;
         // SAFETY: as in `strided`.
         created(|out| unsafe {
-            let tag = sys::dnnl_format_tag_any;
             result::memory_desc_create_with_tag(out, sizes.len() as c_int, sizes.as_ptr(), code, tag)
         })
         .map(Self)

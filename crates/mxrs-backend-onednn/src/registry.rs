@@ -1,8 +1,9 @@
 //! Between oneDNN's memory descriptors and [`Layout`].
 //!
 //! A layout that oneDNN chose is remembered together with the descriptor it came from, so that a later call that gets a
-//! tensor in this layout finds the descriptor again. Layouts that are no plain or blocked arrangement of the tensor's
-//! own axes (packed weights) become [`Layout::Opaque`] with a number handed out here.
+//! tensor in this layout finds the descriptor again. Of layouts that others chose it knows those that oneDNN has a tag for.
+//! Layouts that are no plain or blocked arrangement of the tensor's own axes (packed weights) become [`Layout::Opaque`] with
+//! a number handed out here.
 
 use crate::objects::{Dims, MemDesc, backend_error, shape_dims};
 use dashmap::DashMap;
@@ -24,11 +25,17 @@ impl Registry {
     /// The descriptor of a tensor.
     ///
     /// # Errors
-    /// A layout this backend never handed out.
+    /// A layout that oneDNN does not know.
     pub fn md(&self, desc: &TensorDesc) -> Result<Arc<MemDesc>> {
         match &desc.layout {
             Layout::RowMajor => MemDesc::dense(&at_least_1d(shape_dims(&desc.shape)), desc.dtype).map(Arc::new),
-            Layout::Blocked { .. } => self.blocked.get(desc).map(|md| md.clone()).ok_or_else(|| unknown(desc)),
+            Layout::Blocked { .. } => {
+                if let Some(md) = self.blocked.get(desc) {
+                    return Ok(md.clone());
+                }
+                self.learn(desc)?;
+                self.blocked.get(desc).map(|md| md.clone()).ok_or_else(|| unknown(desc))
+            }
             Layout::Opaque { backend: "onednn", id, .. } => {
                 self.opaque.get(id).map(|md| md.clone()).ok_or_else(|| unknown(desc))
             }
@@ -40,9 +47,24 @@ impl Registry {
     pub fn knows(&self, desc: &TensorDesc) -> bool {
         match &desc.layout {
             Layout::RowMajor => true,
-            Layout::Blocked { .. } => self.blocked.contains_key(desc),
+            Layout::Blocked { .. } => self.md(desc).is_ok(),
             Layout::Opaque { backend, .. } => *backend == "onednn",
         }
+    }
+
+    /// Remembers the descriptor of a layout that another backend chose, where a tag describes it.
+    fn learn(&self, desc: &TensorDesc) -> Result<()> {
+        let tags: &[sys::dnnl_format_tag_t] = match desc.shape.ndim() {
+            4 => &[sys::dnnl_aBcd16b, sys::dnnl_aBcd8b, sys::dnnl_acdb],
+            _ => &[],
+        };
+        for &tag in tags {
+            let md = MemDesc::tagged(&shape_dims(&desc.shape), desc.dtype, tag)?;
+            if self.activation_layout(desc, md)? == desc.layout {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The layout of a descriptor whose axes are those of `desc`.

@@ -144,3 +144,31 @@ fn tensors_as_convolutions_leave_them() {
         assert!(n_ops(&|_, padded| padded) > 10, "{met:?}");
     }
 }
+
+/// Blocks of channels as another backend describes them: the words are mxrs's, oneDNN has never made them.
+#[test]
+fn blocks_of_channels_that_another_backend_made() {
+    let team = Team::serial();
+    let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
+    let (n, c, h, w) = (2, 20, 5, 6);
+    let dense = TensorDesc::dense([n, c, h, w], DType::F32);
+    let blocked = dense.with_layout(Layout::Blocked {
+        padded: [n, 32, h, w].into_iter().collect(),
+        strides: [2 * h * w * 16, h * w * 16, w * 16, 16].into_iter().collect(),
+        blocks: [(1u8, 16u16)].into_iter().collect(),
+    });
+    let values: Vec<f64> = (0..n * c * h * w).map(|i| i as f64).collect();
+    let there = copy(&backend, &AlignedBuffer::from_f64(&values, DType::F32), &dense, &blocked);
+    let lanes = there.to_f64(DType::F32);
+    let at = |i: usize, ch: usize, pixel: usize| lanes[((i * 2 + ch / 16) * h * w + pixel) * 16 + ch % 16];
+    assert_eq!(at(1, 17, 7), values[(c + 17) * h * w + 7]);
+    assert_eq!(at(1, 27, 7), 0.0, "channels of padding are 0");
+    assert_eq!(copy(&backend, &there, &blocked, &dense).to_f64(DType::F32), values);
+
+    let odd = dense.with_layout(Layout::Blocked {
+        padded: [n, 21, h, w].into_iter().collect(),
+        strides: [7 * h * w * 3, h * w * 3, w * 3, 3].into_iter().collect(),
+        blocks: [(1u8, 3u16)].into_iter().collect(),
+    });
+    assert!(backend.reorder(&dense, &odd).expect("oneDNN answers").is_none(), "no tag says blocks of three");
+}

@@ -49,7 +49,7 @@ fn a_runtime_without_onednn_says_why() {
     let off = MapSource::new([("MXNET_ONEDNN_ENABLED", "0")]);
     let runtime = Runtime::builder().env(&off).build().unwrap();
     let names: Vec<&str> = runtime.backends().list().iter().map(|backend| backend.name()).collect();
-    assert_eq!(names, ["cpu", "reference"]);
+    assert_eq!(names, ["nnpack", "cpu", "reference"]);
     let absent = &runtime.backends().absent[0];
     assert!(absent.name == "onednn" && absent.reason.contains("MXNET_ONEDNN_ENABLED") == cfg!(feature = "onednn"));
 }

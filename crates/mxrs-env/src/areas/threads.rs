@@ -26,8 +26,9 @@ settings! {
         affinity: Option<Affinity> = unset, "KMP_AFFINITY" [D9 Process InEffect];
         /// Upper limit of the team size that mxrs picks; without effect when `OMP_NUM_THREADS` is set.
         team_limit: Option<NonZeroUsize> = unset, "MXNET_OMP_MAX_THREADS" [B26 Process InEffect];
-        /// Threads of the pool that belongs to the NNPACK-style backend. An older setting.
-        nnpack_threads: NonZeroUsize = 4, "MXNET_CPU_NNPACK_NTHREADS" [O1 Process NotYet];
+        /// Most threads that a call of the NNPACK-style backend uses, of those that share the loop of one operator. An older
+        /// setting.
+        nnpack_threads: NonZeroUsize = 4, "MXNET_CPU_NNPACK_NTHREADS" [O1 Process InEffect];
     }
 }
 

@@ -8,6 +8,7 @@ mod onednn;
 mod onednn;
 
 use mxrs_backend_cpu::CpuBackend;
+use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
 use mxrs_env::Settings;
 use mxrs_op::{Backend, ReferenceBackend};
 use mxrs_sync::Team;
@@ -43,8 +44,8 @@ pub struct Backends {
 }
 
 impl Backends {
-    /// Loads what this build and the settings allow, then what the caller brings; kernels of mxrs come next, and the
-    /// reference kernels last.
+    /// Loads what this build and the settings allow and the convolutions of mxrs, then what the caller brings; other kernels of
+    /// mxrs come next, and the reference kernels last.
     pub(crate) fn load(settings: &Settings, team: &Arc<Team>, extra: Vec<Arc<dyn Backend>>) -> Self {
         let mut backends = Self::default();
         match onednn::load(settings, team) {
@@ -52,6 +53,9 @@ impl Backends {
             Err(reason) => backends.absent.push(AbsentBackend { name: "onednn", reason }),
         }
         let version = |version: &str| version.to_owned();
+        let options = NnpackOptions { threads: settings.threads.nnpack_threads, ..NnpackOptions::default() };
+        let nnpack: Arc<dyn Backend> = Nnpack::new(team, options);
+        backends.loaded.push(LoadedBackend { backend: nnpack, version: version(env!("CARGO_PKG_VERSION")) });
         backends.loaded.extend(
             extra.into_iter().map(|backend| LoadedBackend { backend, version: version("brought by the caller") }),
         );
@@ -117,7 +121,7 @@ mod tests {
     #[test]
     fn a_backend_that_is_switched_off_is_absent_with_a_reason() {
         let backends = backends();
-        assert_eq!(backends.list().iter().map(|backend| backend.name()).collect::<Vec<_>>(), ["cpu", "reference"]);
+        assert_eq!(backends.list().iter().map(|backend| backend.name()).collect::<Vec<_>>(), ["nnpack", "cpu", "reference"]);
         assert_eq!(backends.absent[0].name, "onednn");
         let error = backends.keep_only("onednn").unwrap_err().to_string();
         assert!(error.starts_with("backend `onednn` is not built: "), "{error}");
@@ -126,7 +130,7 @@ mod tests {
     #[test]
     fn an_unknown_backend_is_told_the_known_ones() {
         let error = backends().keep_only("cudnn").unwrap_err().to_string();
-        assert_eq!(error, "backend: got `cudnn`, expected one of cpu, reference");
+        assert_eq!(error, "backend: got `cudnn`, expected one of nnpack, cpu, reference");
         assert_eq!(backends().keep_only("reference").unwrap().list().len(), 1);
     }
 }

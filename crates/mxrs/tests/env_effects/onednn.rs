@@ -32,7 +32,7 @@ mod with_onednn {
         let (with, with_outputs) = lenet(&[(ENABLED, "1")]);
         let (without, without_outputs) = lenet(&[(ENABLED, "0")]);
         assert!(!with.is_empty() && with.iter().all(|backend| *backend == "onednn"), "{with:?}");
-        assert_eq!(without, vec!["reference"; with.len()]);
+        assert_eq!(without, vec!["nnpack"; with.len()]);
         assert_eq!(lenet(&[]).0, with, "on unless set");
         assert_eq!(with_outputs.len(), 20);
         for (a, b) in with_outputs.iter().zip(&without_outputs) {

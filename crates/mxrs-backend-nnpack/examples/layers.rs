@@ -1,0 +1,186 @@
+//! Milliseconds and GFLOP/s of the convolutions of known networks, beside the peak of multiply-adds measured in the same run.
+//!
+//! `layers [filter] [batch] [threads]`: only layers whose line contains the filter; batch 1 and 32, and two threads, without.
+//! Each figure is the best of many short runs, and weights are cold: every run reads another copy.
+#![allow(unsafe_code)]
+// The peak is measured with the processor's own instructions.
+
+use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, Support, TensorDesc};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_testkit::AlignedBuffer;
+use mxrs_types::{DType, WriteReq};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Network, input channels, output channels, input size, window, stride, pad.
+type Layer = (&'static str, usize, usize, usize, (usize, usize), usize, (usize, usize));
+
+const LAYERS: &[Layer] = &[
+    ("stem resnet", 3, 64, 224, (7, 7), 2, (3, 3)),
+    ("stem alexnet", 3, 64, 224, (11, 11), 4, (2, 2)),
+    ("stem inception-v3", 3, 32, 299, (3, 3), 2, (0, 0)),
+    ("stem vgg", 3, 64, 224, (3, 3), 1, (1, 1)),
+    ("1x1 resnet", 64, 64, 56, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 64, 256, 56, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 256, 64, 56, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 256, 128, 56, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 128, 512, 28, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 512, 128, 28, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 256, 1024, 14, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 1024, 256, 14, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 512, 2048, 7, (1, 1), 1, (0, 0)),
+    ("1x1 resnet", 2048, 512, 7, (1, 1), 1, (0, 0)),
+    ("1x1 stride", 256, 512, 56, (1, 1), 2, (0, 0)),
+    ("1x1 stride", 512, 1024, 28, (1, 1), 2, (0, 0)),
+    ("1x1 stride", 1024, 2048, 14, (1, 1), 2, (0, 0)),
+    ("1x1 inception-v3", 288, 64, 35, (1, 1), 1, (0, 0)),
+    ("1x1 inception-v3", 768, 192, 17, (1, 1), 1, (0, 0)),
+    ("1x1 inception-v3", 2048, 320, 8, (1, 1), 1, (0, 0)),
+    ("3x3 stride", 128, 128, 56, (3, 3), 2, (1, 1)),
+    ("3x3 stride", 256, 256, 28, (3, 3), 2, (1, 1)),
+    ("3x3 stride", 512, 512, 14, (3, 3), 2, (1, 1)),
+    ("3x3 stride inception-v3", 288, 384, 35, (3, 3), 2, (0, 0)),
+    ("3x3 resnet", 64, 64, 56, (3, 3), 1, (1, 1)),
+    ("3x3 resnet", 128, 128, 28, (3, 3), 1, (1, 1)),
+    ("3x3 resnet", 256, 256, 14, (3, 3), 1, (1, 1)),
+    ("3x3 resnet", 512, 512, 7, (3, 3), 1, (1, 1)),
+    ("3x3 inception-v3", 32, 64, 147, (3, 3), 1, (1, 1)),
+    ("5x5 alexnet", 64, 192, 27, (5, 5), 1, (2, 2)),
+    ("5x5 inception-v3", 48, 64, 35, (5, 5), 1, (2, 2)),
+    ("1x7 inception-v3", 160, 160, 17, (1, 7), 1, (0, 3)),
+    ("7x1 inception-v3", 192, 192, 17, (7, 1), 1, (3, 0)),
+    ("1x3 inception-v3", 384, 384, 8, (1, 3), 1, (0, 1)),
+    ("3x3 vgg", 64, 64, 224, (3, 3), 1, (1, 1)),
+    ("3x3 vgg", 256, 256, 56, (3, 3), 1, (1, 1)),
+    ("3x3 vgg", 512, 512, 28, (3, 3), 1, (1, 1)),
+    ("3x3 vgg", 512, 512, 14, (3, 3), 1, (1, 1)),
+];
+
+/// How long one layer is measured.
+const PATIENCE: Duration = Duration::from_millis(150);
+/// Bytes of weights in all copies together, more than caches hold.
+const COLD_BYTES: usize = 48 << 20;
+
+/// Runs about a microsecond of independent multiply-adds, returns their number.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn multiply_adds() -> f64 {
+    use std::arch::x86_64::*;
+    let (x, y) = (_mm512_set1_ps(std::hint::black_box(0.5)), _mm512_set1_ps(std::hint::black_box(1.0)));
+    let mut acc = [y; 24];
+    for _ in 0..2000 {
+        for a in &mut acc {
+            *a = _mm512_fmadd_ps(*a, x, y);
+        }
+    }
+    std::hint::black_box(acc);
+    2000.0 * 24.0 * 16.0
+}
+
+/// GFLOP/s of all threads together.
+fn peak(team: &Team) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        let n = team.size();
+        let flops = 2.0 * 2000.0 * 24.0 * 16.0 * n as f64;
+        // SAFETY: the processor has the instructions.
+        let run = || team.run(n, &|_| drop(std::hint::black_box(unsafe { multiply_adds() })));
+        return flops / best(Duration::from_millis(100), run).as_secs_f64() / 1e9;
+    }
+    let _ = team;
+    f64::NAN
+}
+
+/// The shortest of many runs.
+fn best(patience: Duration, mut run: impl FnMut()) -> Duration {
+    let (started, mut best) = (Instant::now(), Duration::MAX);
+    let mut n = 0;
+    while started.elapsed() < patience || n < 4 {
+        let at = Instant::now();
+        run();
+        best = best.min(at.elapsed());
+        n += 1;
+    }
+    best
+}
+
+/// Time of one layer in the best of many runs, its GFLOP, and who runs it.
+fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize) -> (Duration, f64, String) {
+    let (_, c, k, size, window, stride, pad) = layer;
+    let ops = mxrs_ops::catalogue();
+    let op = ops.get("_sg_conv").expect("it is in the catalogue");
+    let pair = |(a, b): (usize, usize)| format!("({a}, {b})");
+    let attrs = [
+        ("kernel", pair(window)),
+        ("stride", pair((stride, stride))),
+        ("pad", pair(pad)),
+        ("num_filter", k.to_string()),
+        ("act", "relu".into()),
+    ];
+    let params = op.parse(&attrs.iter().map(|(name, value)| (*name, value.as_str())).collect()).expect("attributes");
+    let along = |window: usize, pad: usize| (size + 2 * pad - window) / stride + 1;
+    let (oh, ow) = (along(window.0, pad.0), along(window.1, pad.1));
+    let dense = |sizes: &[usize]| TensorDesc::dense(sizes, DType::F32);
+    let inputs = [dense(&[n, c, size, size]), dense(&[k, c, window.0, window.1]), dense(&[k])];
+    let outputs = [dense(&[n, k, oh, ow])];
+    let call = OpCall {
+        op,
+        params: &params,
+        inputs: &inputs,
+        outputs: &outputs,
+        is_constant: &[false, true, true],
+        is_train: false,
+    };
+    let planned = backend.plan(&call).expect("it plans");
+    let Support::Yes { cost } = backend.supports(&call) else { panic!("not supported") };
+    let bytes = |i: usize| inputs[i].with_layout(planned.input_layouts[i].clone()).size_bytes();
+    let filled = |n_bytes: usize| {
+        let values: Vec<f64> = (0..n_bytes / 4).map(|i| (i % 251) as f64 / 251.0 - 0.5).collect();
+        AlignedBuffer::from_f64(&values, DType::F32)
+    };
+    let (data, bias) = (filled(bytes(0)), filled(bytes(2)));
+    let n_copies = (COLD_BYTES / bytes(1)).clamp(2, 24);
+    let weights: Vec<AlignedBuffer> = (0..n_copies).map(|_| filled(bytes(1))).collect();
+    let mut out = AlignedBuffer::zeroed(outputs[0].with_layout(planned.output_layouts[0].clone()).size_bytes());
+    let mut scratch = AlignedBuffer::zeroed(planned.scratch_bytes);
+    let mut turn = 0;
+    let time = best(PATIENCE, || {
+        turn += 1;
+        let args = KernelArgs {
+            inputs: &[&data, &weights[turn % n_copies], &bias].map(|b| RawTensor::from_slice(b.bytes())),
+            outputs: &[RawTensor::from_mut_slice(out.bytes_mut())],
+            reqs: &[WriteReq::Write],
+            scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+            team,
+            random: None,
+        };
+        planned.kernel.run(&args).expect("it runs");
+    });
+    let gflop = 2e-9 * (n * k * oh * ow) as f64 * (c * window.0 * window.1) as f64;
+    (time, gflop, format!("{} at {cost:.2}", planned.kernel.name()))
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let filter = args.first().map_or("", String::as_str);
+    let number = |i: usize| args.get(i).and_then(|text| text.parse::<usize>().ok());
+    let threads = number(2).and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN.saturating_add(1));
+    let team: Arc<Team> = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
+    let backend = Nnpack::new(&team, NnpackOptions::default());
+    for batch in number(1).map_or(vec![1, 32], |batch| vec![batch]) {
+        println!("batch {batch}, {} threads", team.size());
+        for &layer in LAYERS {
+            let (name, c, k, size, ..) = layer;
+            let title = format!("{name} {c}->{k} @{size}");
+            if !title.contains(filter) {
+                continue;
+            }
+            let (time, gflop, kernel) = measure(&backend, &team, layer, batch);
+            let (speed, peak) = (gflop / time.as_secs_f64(), peak(&team));
+            let (ms, part) = (time.as_secs_f64() * 1e3, 100.0 * speed / peak);
+            println!("{title:36} {ms:9.3} ms {speed:7.1} GFLOP/s {part:5.1} % of {peak:5.1}  {kernel}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The backend: which calls it takes, and who prepares them.
+
+use crate::NnpackOptions;
+use crate::choose::Choice;
+use crate::convolve::Convolve;
+use crate::direct::dense::{Dense, DenseProblem, MOST_ROWS};
+use crate::epilogue::Epilogue;
+use crate::kernel::ConvKernel;
+use crate::layouts::{BLOCK, NAME, blocked};
+use crate::problem::ConvProblem;
+use crate::reorder::Reorder;
+use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_ops::fused::convolution::SgConvParams;
+use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
+use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_ops::nn::fully_connected::FullyConnectedParams;
+use mxrs_sync::Team;
+use mxrs_types::{DType, Error, Layout, Result};
+use std::sync::Arc;
+
+/// Convolutions in blocks of channels, as a backend.
+#[derive(Clone, Debug)]
+pub struct Nnpack {
+    options: NnpackOptions,
+    team_size: usize,
+}
+
+/// A call that fits.
+struct Fit {
+    job: Job,
+    epilogue: Epilogue,
+    cost: f64,
+}
+
+/// What there is to compute.
+enum Job {
+    Convolution(ConvProblem, Choice),
+    Dense(DenseProblem),
+}
+
+/// Cost of a fully-connected layer whose weights are read once, and where they are read several times.
+const DENSE_COST: [f64; 2] = [0.95, 1.5];
+
+impl Nnpack {
+    /// A backend for loops on this team.
+    pub fn new(team: &Team, options: NnpackOptions) -> Arc<Self> {
+        Arc::new(Self { options, team_size: team.size() })
+    }
+
+    /// Threads that one call uses.
+    pub fn threads(&self) -> usize {
+        self.options.threads.get().min(self.team_size)
+    }
+
+    /// The settings.
+    pub fn options(&self) -> &NnpackOptions {
+        &self.options
+    }
+
+    fn fit(&self, call: &OpCall<'_>) -> std::result::Result<Fit, String> {
+        if call.is_train {
+            return Err("training".into());
+        }
+        let (job, epilogue, cost) = match call.op.name {
+            "Convolution" => {
+                let p = call.params.get::<ConvolutionParams>();
+                self.convolution(p, call, Epilogue::plain(p.no_bias))?
+            }
+            "_sg_conv" => {
+                let SgConvParams { product, epilogue } = call.params.get();
+                self.convolution(product, call, Epilogue::fused(product.no_bias, epilogue, call)?)?
+            }
+            "FullyConnected" => {
+                let p = call.params.get::<FullyConnectedParams>();
+                dense(call, Epilogue::plain(p.no_bias))?
+            }
+            "_sg_fully_connected" => {
+                let SgFullyConnectedParams { product, epilogue } = call.params.get();
+                dense(call, Epilogue::fused(product.no_bias, epilogue, call)?)?
+            }
+            other => return Err(format!("no kernel for {other}")),
+        };
+        // Fewer threads than the team has take longer.
+        Ok(Fit { job, epilogue, cost: cost * self.team_size as f64 / self.threads() as f64 })
+    }
+
+    fn convolution(
+        &self,
+        p: &ConvolutionParams,
+        call: &OpCall<'_>,
+        epilogue: Epilogue,
+    ) -> std::result::Result<(Job, Epilogue, f64), String> {
+        let problem = ConvProblem::of(p, call)?;
+        if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
+            return Err("bounds that would fill the padding of channels".into());
+        }
+        let choice = Choice::new(&problem, &self.options, self.threads());
+        // Packing weights in every call is not for small images.
+        let is_packed_once = call.is_constant.get(1).copied().unwrap_or(false);
+        let cost = choice.cost + if is_packed_once { 0.0 } else { 1.0 };
+        Ok((Job::Convolution(problem, choice), epilogue, cost))
+    }
+}
+
+/// A fully-connected layer, whatever the shape of its data.
+fn dense(call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epilogue, f64), String> {
+    let [data, weight, ..] = call.inputs else { return Err("a product without data or weight".into()) };
+    let tensors = || call.inputs.iter().chain(call.outputs);
+    if let Some(other) = tensors().find(|t| t.dtype != DType::F32) {
+        return Err(format!("{} numbers", other.dtype));
+    }
+    if tensors().any(|t| t.shape.n_elements() == 0) {
+        return Err("a tensor without elements".into());
+    }
+    let [outputs, steps] = weight.shape[..] else { return Err(format!("weights of shape {}", weight.shape)) };
+    let rows = data.shape.n_elements() / steps;
+    let cost = DENSE_COST[usize::from(rows > MOST_ROWS)];
+    Ok((Job::Dense(DenseProblem { rows, steps, outputs }), epilogue, cost))
+}
+
+impl Backend for Nnpack {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn supports(&self, call: &OpCall<'_>) -> Support {
+        match self.fit(call) {
+            Ok(fit) => Support::Yes { cost: fit.cost },
+            Err(reason) => Support::No(reason),
+        }
+    }
+
+    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+        let Fit { job, epilogue, .. } = self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+        let (isa, threads) = (self.options.isa, self.threads());
+        let (algorithm, what, [data_layout, weight_layout, out_layout]): (Box<dyn Convolve>, _, _) = match job {
+            Job::Convolution(p, choice) => {
+                let data = if choice.reads_rows() { Layout::RowMajor } else { blocked([p.n, p.c, p.h, p.w]) };
+                let weight = choice.form().layout([p.k, p.c, p.kh, p.kw]);
+                let layouts = [data, weight, blocked([p.n, p.k, p.oh, p.ow])];
+                (choice.prepare(&p, &self.options, threads)?, choice.name(), layouts)
+            }
+            Job::Dense(p) => (Box::new(Dense::new(p, isa, threads)), "dense", [const { Layout::RowMajor }; 3]),
+        };
+        let mut input_layouts = vec![data_layout, weight_layout];
+        input_layouts.extend(epilogue.bias.map(|_| Layout::RowMajor));
+        input_layouts.extend(epilogue.sum.map(|_| out_layout.clone()));
+        let name = format!("{NAME}:{what}:{}:{threads}", isa.name());
+        Ok(PlannedKernel {
+            input_layouts,
+            output_layouts: vec![out_layout],
+            scratch_bytes: algorithm.scratch_bytes(),
+            can_run_inplace: epilogue.sum.is_some(),
+            kernel: Arc::new(ConvKernel { name, algorithm, epilogue }),
+        })
+    }
+
+    fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+        Ok(Reorder::new(from, to).map(|copy| Arc::new(copy) as Arc<dyn Kernel>))
+    }
+}

@@ -1,0 +1,145 @@
+//! Which algorithm runs a convolution, and what it costs beside a vendor library's.
+
+use crate::NnpackOptions;
+use crate::convolve::Convolve;
+use crate::direct::product::ProductConv;
+use crate::direct::taps::TapConv;
+use crate::estimate;
+use crate::filtering::WinogradConv;
+use crate::layouts::{BLOCK, PackedForm};
+use crate::problem::ConvProblem;
+use crate::winograd::Variant;
+use mxrs_types::Result;
+
+/// An algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// A product over blocks of channels and cells of the window.
+    Product,
+    /// A product over single cells, for few channels.
+    Taps,
+    /// Winograd's, in tiles of this size.
+    Winograd(Variant),
+}
+
+/// The choice for a problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// What runs.
+    pub algorithm: Algorithm,
+    /// Time relative to a vendor library's.
+    pub cost: f64,
+}
+
+/// Costs below which none is told: an estimate is not that good.
+const LEAST_COST: f64 = 0.2;
+
+impl Choice {
+    /// The algorithm that should be fastest.
+    pub fn new(p: &ConvProblem, options: &NnpackOptions, threads: usize) -> Self {
+        if p.c < BLOCK {
+            // What a library does with so few channels is measured: nine tenths of the speed of this, where all of the last
+            // panel is used.
+            let used = p.k as f64 / p.k.next_multiple_of(BLOCK) as f64;
+            return Self { algorithm: Algorithm::Taps, cost: 0.9 / used };
+        }
+        let direct = (Algorithm::Product, estimate::product(p, threads));
+        let fits = |variant: &Variant| p.stride == (1, 1) && variant.kernel() == [p.kh, p.kw];
+        let fast = options.variants().filter(fits);
+        let fast = fast.map(|variant| (Algorithm::Winograd(variant), estimate::winograd(p, variant, threads)));
+        let (algorithm, time) = fast.fold(direct, |best, next| if next.1 < best.1 { next } else { best });
+        Self { algorithm, cost: (time / estimate::vendor(p, threads)).max(LEAST_COST) }
+    }
+
+    /// Whether data are read row by row.
+    pub fn reads_rows(&self) -> bool {
+        self.algorithm == Algorithm::Taps
+    }
+
+    /// How it wants the weights.
+    pub fn form(&self) -> PackedForm {
+        match self.algorithm {
+            Algorithm::Product => PackedForm::Blocks,
+            Algorithm::Taps => PackedForm::Taps,
+            Algorithm::Winograd(variant) => PackedForm::Winograd(variant),
+        }
+    }
+
+    /// Its name, for traces.
+    pub fn name(&self) -> &'static str {
+        match self.algorithm {
+            Algorithm::Product => "product",
+            Algorithm::Taps => "taps",
+            Algorithm::Winograd(variant) => variant.name(),
+        }
+    }
+
+    /// The algorithm prepared for this many threads.
+    ///
+    /// # Errors
+    /// None for a problem of the choice.
+    pub fn prepare(&self, p: &ConvProblem, options: &NnpackOptions, threads: usize) -> Result<Box<dyn Convolve>> {
+        Ok(match self.algorithm {
+            Algorithm::Product => Box::new(ProductConv::new(*p, options.isa, threads)),
+            Algorithm::Taps => Box::new(TapConv::new(*p, options.isa, threads)),
+            Algorithm::Winograd(variant) => Box::new(WinogradConv::new(p, variant, options.isa, threads)?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(n: usize, c: usize, size: usize, window: usize, stride: usize, options: &NnpackOptions) -> Choice {
+        let (pad, out) = (window / 2, size.div_ceil(stride));
+        let problem = ConvProblem {
+            n,
+            c,
+            k: 64.max(c),
+            h: size,
+            w: size,
+            oh: out,
+            ow: out,
+            kh: window,
+            kw: window,
+            stride: (stride, stride),
+            pad: (pad, pad),
+        };
+        Choice::new(&problem, options, 2)
+    }
+
+    #[test]
+    fn tiles_are_smaller_where_reading_weights_takes_longest() {
+        let options = NnpackOptions::default();
+        let variant = |n, c, size| chosen(n, c, size, 3, 1, &options).algorithm;
+        assert_eq!(variant(1, 64, 56), Algorithm::Winograd(Variant::F4));
+        assert_eq!(variant(1, 256, 14), Algorithm::Winograd(Variant::F3));
+        assert_eq!(variant(1, 512, 14), Algorithm::Winograd(Variant::F3));
+        assert_eq!(variant(1, 512, 7), Algorithm::Winograd(Variant::F2));
+        assert_eq!(variant(32, 512, 7), Algorithm::Winograd(Variant::F4));
+        let loose = NnpackOptions { accuracy: crate::Accuracy::Loose, ..options };
+        assert_eq!(chosen(32, 64, 224, 3, 1, &loose).algorithm, Algorithm::Winograd(Variant::F6));
+    }
+
+    #[test]
+    fn what_winograd_does_not_fit_is_a_direct_sum() {
+        let options = NnpackOptions::default();
+        for (window, stride) in [(1, 1), (1, 2), (3, 2), (7, 1)] {
+            let choice = chosen(1, 64, 56, window, stride, &options);
+            assert_eq!(choice.algorithm, Algorithm::Product);
+            assert!(choice.cost < 1.0, "{choice:?}");
+        }
+        assert_eq!(chosen(1, 3, 224, 7, 2, &options).algorithm, Algorithm::Taps);
+        let direct = NnpackOptions { winograd: false, ..options };
+        assert_eq!(chosen(1, 64, 56, 3, 1, &direct).algorithm, Algorithm::Product);
+    }
+
+    #[test]
+    fn winograd_costs_less_than_half_of_a_vendor_library() {
+        for (n, c, size) in [(1, 64, 224), (1, 256, 56), (32, 128, 28)] {
+            let cost = chosen(n, c, size, 3, 1, &NnpackOptions::default()).cost;
+            assert!((LEAST_COST..0.5).contains(&cost), "{n} {c} {size}: {cost}");
+        }
+    }
+}

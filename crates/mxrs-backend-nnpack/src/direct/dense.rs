@@ -1,0 +1,215 @@
+//! Fully-connected layers of few rows: the time is that of reading the weights, which are read once, where they lie.
+//!
+//! An output is a scalar product of two rows, kept in as many partial sums as a register holds. Four rows of weights by a few
+//! rows of data are worked on at a time, in pieces that stay in the first-level cache. More rows of data than [`MOST_ROWS`] make
+//! several passes over the weights.
+
+use crate::convolve::{Convolve, Operands, part};
+use crate::gemm::lanes::{Lanes, Plain};
+use crate::isa::{Isa, Set};
+use mxrs_sync::Team;
+use mxrs_types::Result;
+use std::ops::Range;
+
+/// Rows of data that share one pass over the weights.
+pub const MOST_ROWS: usize = 16;
+/// Rows of weights worked on at a time.
+const OUTPUTS: usize = 4;
+/// Rows of data worked on at a time.
+const ROWS: usize = 4;
+/// Numbers of a row that are worked on at a time.
+const PIECE: usize = 1024;
+/// The widest register.
+const WIDEST: usize = 16;
+/// Multiply-adds below which one thread is faster than waking others.
+const SMALL: usize = 1 << 15;
+
+/// Sizes of a fully-connected layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DenseProblem {
+    /// Rows of data.
+    pub rows: usize,
+    /// Numbers of a row.
+    pub steps: usize,
+    /// Rows of weights, each an output.
+    pub outputs: usize,
+}
+
+/// The layer prepared.
+pub struct Dense {
+    problem: DenseProblem,
+    kernel: Kernel,
+    threads: usize,
+}
+
+/// Computes all rows of some outputs.
+type Kernel = unsafe fn(&DenseProblem, &Operands, Range<usize>);
+
+impl Dense {
+    /// Prepares a layer for at most `threads` threads.
+    pub fn new(problem: DenseProblem, isa: Isa, threads: usize) -> Self {
+        let kernel = match isa.set() {
+            Set::Portable => portable as Kernel,
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => avx2,
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => avx512,
+        };
+        Self { problem, kernel, threads }
+    }
+}
+
+impl Convolve for Dense {
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
+        let DenseProblem { rows, steps, outputs } = self.problem;
+        let tiles = outputs.div_ceil(OUTPUTS);
+        let n = (rows * steps * outputs / SMALL).clamp(1, self.threads.max(1)).min(tiles);
+        team.run(n, &|i| {
+            let tiles = part(tiles, n, i);
+            let outputs = tiles.start * OUTPUTS..(tiles.end * OUTPUTS).min(outputs);
+            // SAFETY: the caller's promise; parts have different outputs, and the kernel is for this processor.
+            unsafe { (self.kernel)(&self.problem, operands, outputs) }
+        });
+        Ok(())
+    }
+}
+
+/// # Safety
+/// As [`Convolve::run`]; nobody else uses these outputs.
+unsafe fn portable(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
+    // SAFETY: the caller's promise.
+    unsafe { all::<Plain>(p, o, outputs) }
+}
+
+/// # Safety
+/// As [`portable`], on a processor with these instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
+    // SAFETY: the caller's promise.
+    unsafe { all::<std::arch::x86_64::__m256>(p, o, outputs) }
+}
+
+/// # Safety
+/// As [`portable`], on a processor with these instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+unsafe fn avx512(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
+    // SAFETY: the caller's promise.
+    unsafe { all::<std::arch::x86_64::__m512>(p, o, outputs) }
+}
+
+/// Partial sums of a tile of outputs by all rows of a pass.
+type Sums = [[[f32; WIDEST]; MOST_ROWS]; OUTPUTS];
+
+/// # Safety
+/// As [`portable`], and the instructions of `L` must be there.
+#[inline(always)]
+unsafe fn all<L: Lanes>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
+    for first_row in (0..p.rows).step_by(MOST_ROWS) {
+        let rows = first_row..(first_row + MOST_ROWS).min(p.rows);
+        let mut first = outputs.start;
+        while first < outputs.end {
+            let n = OUTPUTS.min(outputs.end - first);
+            // SAFETY: the caller's promise.
+            unsafe {
+                match n {
+                    4 => tile::<L, 4>(p, o, rows.clone(), first),
+                    3 => tile::<L, 3>(p, o, rows.clone(), first),
+                    2 => tile::<L, 2>(p, o, rows.clone(), first),
+                    _ => tile::<L, 1>(p, o, rows.clone(), first),
+                }
+            }
+            first += n;
+        }
+    }
+}
+
+/// `N` outputs from `first` on, of these rows.
+#[inline(always)]
+unsafe fn tile<L: Lanes, const N: usize>(p: &DenseProblem, o: &Operands, rows: Range<usize>, first: usize) {
+    let mut sums: Sums = [[[0.0; WIDEST]; MOST_ROWS]; OUTPUTS];
+    // What no register is filled with is added at the end.
+    let whole = p.steps / L::N * L::N;
+    for start in (0..whole).step_by(PIECE) {
+        let steps = start..(start + PIECE).min(whole);
+        let mut row = rows.start;
+        while row < rows.end {
+            let n = ROWS.min(rows.end - row);
+            // SAFETY: rows of the data and of the weights, steps below their length.
+            unsafe {
+                match n {
+                    4 => piece::<L, N, 4>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
+                    3 => piece::<L, N, 3>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
+                    2 => piece::<L, N, 2>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
+                    _ => piece::<L, N, 1>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
+                }
+            }
+            row += n;
+        }
+    }
+    for (i, sums) in sums.iter().enumerate().take(N) {
+        for row in rows.clone() {
+            let output = first + i;
+            // SAFETY: numbers of the tensors, of which this output of this row is nobody else's.
+            unsafe {
+                let mut y: f32 = sums[row - rows.start][..L::N].iter().sum();
+                for step in whole..p.steps {
+                    y += *o.src.add(row * p.steps + step) * *o.weights.add(output * p.steps + step);
+                }
+                let at = row * p.outputs + output;
+                if !o.bias.is_null() {
+                    y += *o.bias.add(output);
+                }
+                if !o.sum.is_null() {
+                    y += *o.sum.add(at);
+                }
+                *o.dst.add(at) = o.bounds.apply(y);
+            }
+        }
+    }
+}
+
+/// Adds the products of some steps to the partial sums of `N` outputs by `R` rows.
+#[inline(always)]
+unsafe fn piece<L: Lanes, const N: usize, const R: usize>(
+    p: &DenseProblem,
+    o: &Operands,
+    row: usize,
+    output: usize,
+    steps: Range<usize>,
+    slot: usize,
+    sums: &mut Sums,
+) {
+    // SAFETY: the caller's promise; partial sums are as wide as the widest register.
+    unsafe {
+        let mut acc = [[L::splat(0.0); R]; N];
+        for i in 0..N {
+            for r in 0..R {
+                acc[i][r] = L::load(sums[i][slot + r].as_ptr());
+            }
+        }
+        let (x, w) = (o.src.add(row * p.steps), o.weights.add(output * p.steps));
+        for step in steps.step_by(L::N) {
+            let mut weights = [L::splat(0.0); N];
+            for i in 0..N {
+                weights[i] = L::load(w.add(i * p.steps + step));
+            }
+            for r in 0..R {
+                let x = L::load(x.add(r * p.steps + step));
+                for i in 0..N {
+                    acc[i][r] = weights[i].mul_add(x, acc[i][r]);
+                }
+            }
+        }
+        for i in 0..N {
+            for r in 0..R {
+                acc[i][r].store(sums[i][slot + r].as_mut_ptr());
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! How threads share a product of many rows (output pixels) by many panels (output channels), and in what pieces.
+
+use crate::convolve::part;
+use std::ops::Range;
+
+/// Bytes of the left operand that stay in the second-level cache while panels pass by.
+const LEFT_BYTES: usize = 320 << 10;
+/// Most blocks of 16 steps that one product sums up.
+const MOST_BLOCKS: usize = 48;
+/// Columns of a panel, as in `gemm`.
+const PANEL_BYTES: usize = 32 * size_of::<f32>();
+/// Bytes of a row per block of steps.
+const ROW_BYTES: usize = 16 * size_of::<f32>();
+
+/// Sizes of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Groups of rows, each the rows of one product.
+    pub groups: usize,
+    /// Rows of the longest group.
+    pub rows: usize,
+    /// Panels of the right operand.
+    pub panels: usize,
+    /// Blocks of 16 steps.
+    pub blocks: usize,
+}
+
+/// Threads in a grid: some share the rows, some the panels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    sizes: Sizes,
+    by_rows: usize,
+    by_panels: usize,
+}
+
+impl Grid {
+    /// The grid of at most `threads` threads that should be fastest.
+    pub fn new(sizes: Sizes, threads: usize) -> Self {
+        let grids =
+            (1..=threads.max(1)).map(|by_panels| Self { sizes, by_rows: threads.max(1) / by_panels, by_panels });
+        let useful = grids.filter(|grid| grid.by_panels <= sizes.panels);
+        let best = useful.min_by(|a, b| a.cycles().total_cmp(&b.cycles()));
+        let mut grid = best.unwrap_or(Self { sizes, by_rows: 1, by_panels: 1 });
+        grid.by_rows = grid.by_rows.clamp(1, sizes.groups.max(1));
+        grid
+    }
+
+    /// Threads.
+    pub fn threads(&self) -> usize {
+        self.by_rows * self.by_panels
+    }
+
+    /// Groups and panels of thread `i`.
+    pub fn share(&self, i: usize) -> (Range<usize>, Range<usize>) {
+        let Sizes { groups, panels, .. } = self.sizes;
+        (part(groups, self.by_rows, i / self.by_panels), part(panels, self.by_panels, i % self.by_panels))
+    }
+
+    /// Parts into which the blocks are cut.
+    pub fn depth_parts(&self) -> usize {
+        self.sizes.blocks.div_ceil(MOST_BLOCKS).max(1)
+    }
+
+    /// Groups whose left operand is worked on at a time.
+    pub fn groups_at_once(&self) -> usize {
+        let blocks = self.sizes.blocks.div_ceil(self.depth_parts()).max(1);
+        (LEFT_BYTES / (self.sizes.rows * blocks * ROW_BYTES)).max(1)
+    }
+
+    /// About how many cycles the slowest thread takes: the multiplications, and what it fetches from beyond its cache.
+    fn cycles(&self) -> f64 {
+        let Sizes { groups, rows, panels, blocks } = self.sizes;
+        let (groups, panels) = (groups.div_ceil(self.by_rows), panels.div_ceil(self.by_panels));
+        let product = (groups * panels * blocks * 16 * 2 * rows) as f64;
+        let left = (groups * rows * blocks * ROW_BYTES) as f64;
+        let passes = groups.div_ceil(self.groups_at_once());
+        let right = (panels * blocks * 16 * PANEL_BYTES) as f64;
+        // Weights come from memory the first time, then from the third-level cache.
+        product + left / 16.0 + right / 8.0 + (passes - 1) as f64 * right / 24.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_product_is_made_once() {
+        for (groups, panels) in [(1, 1), (4, 64), (224, 2), (3, 5)] {
+            for threads in 1..=9 {
+                let grid = Grid::new(Sizes { groups, rows: 14, panels, blocks: 36 }, threads);
+                assert!((1..=threads).contains(&grid.threads()));
+                let mut made = vec![0; groups * panels];
+                for i in 0..grid.threads() {
+                    let (g, p) = grid.share(i);
+                    g.flat_map(|g| p.clone().map(move |p| g * panels + p)).for_each(|at| made[at] += 1);
+                }
+                assert!(made.iter().all(|n| *n == 1), "{grid:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_rows_share_panels_and_few_panels_share_rows() {
+        let few_rows = Grid::new(Sizes { groups: 4, rows: 13, panels: 64, blocks: 32 }, 2);
+        assert_eq!((few_rows.by_rows, few_rows.by_panels), (1, 2));
+        let few_panels = Grid::new(Sizes { groups: 224, rows: 14, panels: 2, blocks: 4 }, 2);
+        assert_eq!((few_panels.by_rows, few_panels.by_panels), (2, 1));
+    }
+}

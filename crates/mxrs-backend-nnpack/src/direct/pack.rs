@@ -1,0 +1,129 @@
+//! The left operand of a convolution as a matrix: for each output pixel of a group what its window sees.
+//!
+//! For blocks of channels and cells of the window in the order of the weights, `[block][row][16]`; what lies outside the
+//! image is 0. Each number is copied once per cell that sees it, and then multiplied by every panel: with two panels the copy
+//! costs a few percent.
+
+use crate::gemm::lanes::Lanes;
+use crate::isa::{Isa, Set};
+use crate::layouts::BLOCK;
+use crate::problem::ConvProblem;
+use std::ops::Range;
+
+/// Copies windows of one group of rows.
+pub type Pack = unsafe fn(&ConvProblem, *const f32, Range<usize>, Range<usize>, *mut f32);
+
+/// The copy for these instructions.
+///
+/// The function gets the problem, the image, its output pixels, the blocks of the sum (channel blocks times cells), and where to
+/// write. The image must be one in blocks of channels, and the place as large as rows times blocks times 16 numbers.
+pub fn pack(isa: Isa) -> Pack {
+    match isa.set() {
+        Set::Portable => portable,
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => avx2,
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx512 => avx512,
+    }
+}
+
+unsafe fn portable(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe { windows::<crate::gemm::lanes::Plain>(p, image, rows, blocks, to) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe { windows::<std::arch::x86_64::__m256>(p, image, rows, blocks, to) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+unsafe fn avx512(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe { windows::<std::arch::x86_64::__m512>(p, image, rows, blocks, to) }
+}
+
+/// A run of pixels in one output row.
+#[derive(Clone, Copy)]
+struct Run {
+    oy: usize,
+    ox: usize,
+    len: usize,
+}
+
+/// # Safety
+/// As [`pack`] says, and the instructions of `L` must be there.
+#[inline(always)]
+unsafe fn windows<L: Lanes>(
+    p: &ConvProblem,
+    image: *const f32,
+    rows: Range<usize>,
+    blocks: Range<usize>,
+    to: *mut f32,
+) {
+    let mut runs = [Run { oy: 0, ox: 0, len: 0 }; crate::gemm::MAX_ROWS];
+    let mut n_runs = 0;
+    let mut pixel = rows.start;
+    while pixel < rows.end {
+        let (oy, ox) = (pixel / p.ow, pixel % p.ow);
+        let len = (p.ow - ox).min(rows.end - pixel);
+        runs[n_runs] = Run { oy, ox, len };
+        n_runs += 1;
+        pixel += len;
+    }
+    let cells = p.kh * p.kw;
+    let mut to = to;
+    for block in blocks {
+        let (cb, cell) = (block / cells, block % cells);
+        let (ky, kx) = (cell / p.kw, cell % p.kw);
+        // SAFETY: channel block `cb` of the image.
+        let plane = unsafe { image.add(cb * p.h * p.w * BLOCK) };
+        for run in &runs[..n_runs] {
+            let y = (run.oy * p.stride.0 + ky).wrapping_sub(p.pad.0);
+            if y >= p.h {
+                // SAFETY: `run.len` rows of this block.
+                to = unsafe { zeros::<L>(to, run.len) };
+                continue;
+            }
+            // The pixels of the run that see the image: those with `0 <= ox * stride + kx - pad < w`.
+            let first = p.pad.1.saturating_sub(kx).div_ceil(p.stride.1);
+            let behind = (p.w + p.pad.1).saturating_sub(kx).div_ceil(p.stride.1);
+            let before = first.clamp(run.ox, run.ox + run.len) - run.ox;
+            let inside = behind.clamp(run.ox + before, run.ox + run.len) - run.ox - before;
+            // SAFETY: in all, `run.len` rows of this block; cells of row `y` at the places just said.
+            unsafe {
+                to = zeros::<L>(to, before);
+                if inside > 0 {
+                    let x = (run.ox + before) * p.stride.1 + kx - p.pad.1;
+                    to = copies::<L>(plane.add((y * p.w + x) * BLOCK), p.stride.1 * BLOCK, to, inside);
+                }
+                to = zeros::<L>(to, run.len - before - inside);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn zeros<L: Lanes>(to: *mut f32, n: usize) -> *mut f32 {
+    for i in 0..n {
+        for lane in (0..BLOCK).step_by(L::N) {
+            // SAFETY: the caller's promise.
+            unsafe { L::splat(0.0).store(to.add(i * BLOCK + lane)) }
+        }
+    }
+    to.wrapping_add(n * BLOCK)
+}
+
+#[inline(always)]
+unsafe fn copies<L: Lanes>(from: *const f32, stride: usize, to: *mut f32, n: usize) -> *mut f32 {
+    for i in 0..n {
+        for lane in (0..BLOCK).step_by(L::N) {
+            // SAFETY: the caller's promise.
+            unsafe { L::load(from.add(i * stride + lane)).store(to.add(i * BLOCK + lane)) }
+        }
+    }
+    to.wrapping_add(n * BLOCK)
+}

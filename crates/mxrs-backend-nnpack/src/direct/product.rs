@@ -1,0 +1,178 @@
+//! Convolution as a product of matrices: rows are output pixels, columns output channels, steps the cells of the window.
+//!
+//! A 1x1 window with stride 1 reads its data where they lie. For any other window the rows of a few groups are [copied](super::pack)
+//! to where they stay in the second-level cache while the panels of weights pass by. Long sums are made in parts, the
+//! first of which write the output and the others add to it; the epilogue belongs to the last.
+
+use super::grid::{Grid, Sizes};
+use super::pack::{Pack, pack};
+use crate::Isa;
+use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
+use crate::gemm::{Gemm, MAX_ROWS, Product, row_groups};
+use crate::layouts::{BLOCK, PANEL};
+use crate::problem::ConvProblem;
+use mxrs_sync::Team;
+use mxrs_types::Result;
+use std::ops::Range;
+
+/// The product prepared.
+pub struct ProductConv {
+    problem: ConvProblem,
+    gemm: Gemm,
+    pack: Option<Pack>,
+    threads: usize,
+    /// First pixel and number of pixels of each group of one image.
+    groups: Vec<(usize, usize)>,
+    /// Where blocks begin, of an image or of a copied group of the longest length, by its length.
+    offsets: Vec<Vec<usize>>,
+    grid: Grid,
+}
+
+/// What one thread does.
+struct Share<'a> {
+    conv: &'a ProductConv,
+    operands: &'a Operands,
+    groups: Range<usize>,
+    panels: Range<usize>,
+    scratch: *mut f32,
+}
+
+impl ProductConv {
+    /// Prepares a convolution for at most `threads` threads.
+    pub fn new(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
+        let groups: Vec<_> = row_groups(problem.pixels(), MAX_ROWS).collect();
+        let rows = groups.iter().map(|group| group.1).max().unwrap_or(0);
+        let blocks = problem.c.div_ceil(BLOCK) * problem.kh * problem.kw;
+        let sizes = Sizes { groups: problem.n * groups.len(), rows, panels: Panel::count(problem.k), blocks };
+        let grid = Grid::new(sizes, threads);
+        let is_copied = !(problem.is_pointwise() && problem.pad == (0, 0));
+        let distance = |len: usize| if is_copied { len } else { problem.h * problem.w };
+        let offsets = (0..=rows).map(|len| (0..blocks).map(|b| b * distance(len) * BLOCK).collect()).collect();
+        Self { problem, gemm: Gemm::new(isa), pack: is_copied.then(|| pack(isa)), threads, groups, offsets, grid }
+    }
+
+    fn blocks(&self) -> usize {
+        self.problem.c.div_ceil(BLOCK) * self.problem.kh * self.problem.kw
+    }
+
+    /// Numbers of scratch memory per thread.
+    fn copied_len(&self) -> usize {
+        let rows = self.groups.iter().map(|group| group.1).max().unwrap_or(0);
+        let blocks = self.blocks().div_ceil(self.grid.depth_parts());
+        if self.pack.is_some() { self.grid.groups_at_once() * rows * blocks * BLOCK } else { 0 }
+    }
+
+    /// Image and pixels of a group.
+    fn group(&self, index: usize) -> (usize, usize, usize) {
+        let (first, len) = self.groups[index % self.groups.len()];
+        (index / self.groups.len(), first, len)
+    }
+}
+
+impl Convolve for ProductConv {
+    fn scratch_bytes(&self) -> usize {
+        self.threads.max(1) * self.copied_len() * size_of::<f32>()
+    }
+
+    unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
+        let n = self.grid.threads();
+        team.run(n, &|i| {
+            let (groups, panels) = self.grid.share(i);
+            let scratch = operands.scratch.wrapping_add(i * self.copied_len());
+            let share = Share { conv: self, operands, groups, panels, scratch };
+            // SAFETY: the caller's promise; shares have different pixels or channels of the output, and scratch of their own.
+            unsafe { share.run() }
+        });
+        Ok(())
+    }
+}
+
+impl Share<'_> {
+    /// # Safety
+    /// As [`Convolve::run`]; and nobody else uses the scratch memory, or these pixels and channels of the output.
+    unsafe fn run(&self) {
+        let depth_parts = self.conv.grid.depth_parts();
+        let mut start = self.groups.start;
+        while start < self.groups.end {
+            let groups = start..(start + self.conv.grid.groups_at_once()).min(self.groups.end);
+            for depth in 0..depth_parts {
+                let blocks = part(self.conv.blocks(), depth_parts, depth);
+                // SAFETY: the caller's promise.
+                unsafe {
+                    self.copy(groups.clone(), blocks.clone());
+                    for panel in self.panels.clone() {
+                        self.multiply(groups.clone(), blocks.clone(), panel);
+                    }
+                }
+            }
+            start = groups.end;
+        }
+    }
+
+    /// Copies the windows of these groups.
+    unsafe fn copy(&self, groups: Range<usize>, blocks: Range<usize>) {
+        let Some(pack) = self.conv.pack else { return };
+        let problem = &self.conv.problem;
+        let image_len = problem.c.next_multiple_of(BLOCK) * problem.h * problem.w;
+        let mut to = self.scratch;
+        for group in groups {
+            let (image, first, len) = self.conv.group(group);
+            // SAFETY: an image of the data; scratch memory is large enough for the longest groups.
+            unsafe {
+                pack(problem, self.operands.src.add(image * image_len), first..first + len, blocks.clone(), to);
+                to = to.add(len * blocks.len() * BLOCK);
+            }
+        }
+    }
+
+    /// Multiplies these groups by a part of a panel.
+    unsafe fn multiply(&self, groups: Range<usize>, blocks: Range<usize>, panel: usize) {
+        let (conv, o) = (self.conv, self.operands);
+        let p = &conv.problem;
+        let n_blocks = conv.blocks();
+        let panel = Panel::of(p.k, panel);
+        let is_whole = panel.width == PANEL;
+        // SAFETY: every address is that of a number of the tensors, whose sizes the caller guarantees; of the output, pixels
+        // of these groups and channels of this panel.
+        unsafe {
+            let bias = PanelBias::of(o.bias, p.k, panel);
+            let b = o.weights.add((panel.index * PANEL * n_blocks + blocks.start * panel.width) * BLOCK);
+            let is_first = blocks.start == 0;
+            let is_last = blocks.end == n_blocks;
+            let sum_is_here = std::ptr::eq(o.sum, o.dst);
+            let (image_len, plane) = (p.c.next_multiple_of(BLOCK) * p.h * p.w, p.pixels() * BLOCK);
+            let out_len = p.k.next_multiple_of(BLOCK) * p.pixels();
+            let mut copied = self.scratch.cast_const();
+            let mut next = b.wrapping_add(blocks.len() * BLOCK * panel.width);
+            for group in groups {
+                let (image, first, len) = conv.group(group);
+                let at = image * out_len + panel.index * (PANEL / BLOCK) * plane + first * BLOCK;
+                let (a, offsets) = match conv.pack {
+                    Some(_) => (copied, &conv.offsets[len][..blocks.len()]),
+                    None => (o.src.add(image * image_len + first * BLOCK), &conv.offsets[len][blocks.clone()]),
+                };
+                // A sum in the output's place is there before the first part writes.
+                let later_sum = if o.sum.is_null() || sum_is_here { std::ptr::null() } else { o.sum.add(at) };
+                let finish = bias.finish(later_sum, o.bounds);
+                conv.gemm.run(
+                    len,
+                    is_whole,
+                    &Product {
+                        a,
+                        a_offsets: offsets,
+                        a_row_stride: BLOCK,
+                        b,
+                        c: o.dst.add(at),
+                        c_row_stride: BLOCK,
+                        c_half_stride: plane,
+                        add: !is_first || sum_is_here,
+                        prefetch: next,
+                        finish: is_last.then_some(&finish),
+                    },
+                );
+                next = std::ptr::null();
+                copied = copied.wrapping_add(len * blocks.len() * BLOCK);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Which vector instructions the kernels use: found once, when the backend is made.
+
+/// An instruction set this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Isa(Set);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Set {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Isa {
+    /// The one every processor has.
+    pub const PORTABLE: Self = Self(Set::Portable);
+
+    /// All this processor has, the widest last.
+    pub fn available() -> Vec<Self> {
+        let mut sets = vec![Self::PORTABLE];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            sets.push(Self(Set::Avx2));
+            if is_x86_feature_detected!("avx512f") {
+                sets.push(Self(Set::Avx512));
+            }
+        }
+        sets
+    }
+
+    /// The widest this processor has.
+    pub fn best() -> Self {
+        Self::available().last().copied().unwrap_or(Self::PORTABLE)
+    }
+
+    /// Its name, for traces: `avx512`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Set::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => "avx512",
+        }
+    }
+
+    /// What to choose kernels by. Whoever holds an `Isa` knows that the processor has its instructions: only `available`
+    /// makes one.
+    pub(crate) fn set(self) -> Set {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_set_is_available_and_the_portable_one_too() {
+        let sets = Isa::available();
+        assert!(sets.contains(&Isa::best()) && sets.contains(&Isa::PORTABLE));
+        assert!(sets.is_sorted());
+    }
+}

@@ -1,0 +1,62 @@
+//! The kernel of a call: an algorithm with its epilogue, which meets the request of the output.
+
+use crate::convolve::{Convolve, Operands};
+use crate::epilogue::Epilogue;
+use mxrs_op::{Kernel, KernelArgs, RawTensor};
+use mxrs_types::{Result, WriteReq};
+
+/// A convolution ready to run.
+pub struct ConvKernel {
+    /// For traces.
+    pub name: String,
+    /// How the sums are made.
+    pub algorithm: Box<dyn Convolve>,
+    /// What becomes of them.
+    pub epilogue: Epilogue,
+}
+
+impl ConvKernel {
+    fn write(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>) -> Result<()> {
+        let input = |i: usize| args.inputs[i].as_ptr().cast_const().cast::<f32>();
+        let optional = |i: Option<usize>| i.map_or(std::ptr::null(), input);
+        let operands = Operands {
+            src: input(0),
+            weights: input(1),
+            bias: optional(self.epilogue.bias),
+            sum: optional(self.epilogue.sum),
+            dst: dst.as_ptr().cast(),
+            scratch: args.scratch.as_ptr().cast(),
+            bounds: self.epilogue.bounds,
+        };
+        // SAFETY: the tensors of a running call have the planned layouts, are aligned, and are used by nobody else; only the
+        // sum may be the output, as the plan says.
+        unsafe { self.algorithm.run(&operands, args.team) }
+    }
+}
+
+impl Kernel for ConvKernel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let out = args.outputs[0];
+        match args.reqs.first().copied().unwrap_or_default() {
+            WriteReq::Null => {}
+            WriteReq::Write | WriteReq::Inplace => self.write(args, out)?,
+            WriteReq::Add => {
+                let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
+                self.write(args, RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
+                // SAFETY: the output of the running call; the algorithm is done and had another.
+                let to = bytemuck::cast_slice_mut::<u8, f32>(unsafe { out.bytes_mut() });
+                to.iter_mut().zip(bytemuck::cast_slice::<Line, f32>(&side)).for_each(|(to, x)| *to += x);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One cache line of numbers.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Line([f32; 16]);

@@ -1,0 +1,113 @@
+//! Layouts that the kernels read and write: activations in blocks of 16 channels, weights in packed forms.
+
+use crate::Isa;
+use crate::winograd::{Blocking, Plan, Schedule, Shape, Variant};
+use mxrs_op::TensorDesc;
+use mxrs_types::{DType, Layout, Result};
+use smallvec::smallvec;
+
+/// Channels of one block of activations.
+pub const BLOCK: usize = 16;
+/// Output channels of one panel of weights.
+pub const PANEL: usize = 32;
+/// Name of the backend, in layouts too.
+pub const NAME: &str = "nnpack";
+
+/// `nChw16c` of a tensor `[n, c, h, w]`: blocks of channels, padded with zeros, each with its pixels row by row.
+pub fn blocked([n, c, h, w]: [usize; 4]) -> Layout {
+    let blocks = c.div_ceil(BLOCK);
+    Layout::Blocked {
+        padded: smallvec![n, blocks * BLOCK, h, w],
+        strides: smallvec![blocks * h * w * BLOCK, h * w * BLOCK, w * BLOCK, BLOCK],
+        blocks: smallvec![(1, BLOCK as u16)],
+    }
+}
+
+/// Sizes of a tensor of `f32` with four axes.
+pub fn image(desc: &TensorDesc) -> Option<[usize; 4]> {
+    if desc.dtype != DType::F32 {
+        return None;
+    }
+    desc.shape[..].try_into().ok()
+}
+
+/// Whether a tensor is in `nChw16c`.
+pub fn is_blocked(desc: &TensorDesc) -> bool {
+    image(desc).is_some_and(|sizes| desc.layout == blocked(sizes))
+}
+
+/// How weights `[k, c, kh, kw]` are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PackedForm {
+    /// `[k/32][c/16][kh][kw][16 c][32 k]`, channels padded with zeros; the last panel may be 16 wide.
+    Blocks,
+    /// `[k/32][c][kh][kw][32 k]`, output channels padded with zeros; the last panel may be 16 wide.
+    Taps,
+    /// Transformed for Winograd's algorithm.
+    Winograd(Variant),
+}
+
+impl PackedForm {
+    /// All forms; the position is the number in a layout.
+    fn all() -> impl Iterator<Item = Self> {
+        [Self::Blocks, Self::Taps].into_iter().chain(Variant::ALL.map(Self::Winograd))
+    }
+
+    /// The layout of weights of these sizes in this form.
+    pub fn layout(self, sizes: [usize; 4]) -> Layout {
+        let id = Self::all().position(|form| form == self).unwrap_or_default() as u64;
+        Layout::Opaque { backend: NAME, id, size_bytes: self.len(sizes) * size_of::<f32>() }
+    }
+
+    /// The form that a layout names.
+    pub fn of(layout: &Layout) -> Option<Self> {
+        match layout {
+            Layout::Opaque { backend: NAME, id, .. } => Self::all().nth(usize::try_from(*id).ok()?),
+            _ => None,
+        }
+    }
+
+    /// Numbers in the packed form.
+    pub fn len(self, [k, c, kh, kw]: [usize; 4]) -> usize {
+        let (padded_k, padded_c) = (k.next_multiple_of(BLOCK), c.next_multiple_of(BLOCK));
+        match self {
+            Self::Blocks => padded_k * padded_c * kh * kw,
+            Self::Taps => padded_k * c * kh * kw,
+            Self::Winograd(variant) => transform([k, c, kh, kw], variant).map_or(0, |plan| plan.packed_bytes() / 4),
+        }
+    }
+}
+
+/// A plan that transforms weights of these sizes; any image and any blocking have the same weights.
+///
+/// # Errors
+/// Where the variant is for other windows.
+pub fn transform([k, c, kh, kw]: [usize; 4], variant: Variant) -> Result<Plan> {
+    let shape = Shape { n: 1, c, k, size: [kh, kw], kernel: [kh, kw], pad: [0, 0], out: [1, 1] };
+    let blocking = Blocking { schedule: Schedule::Independent, tiles: 1, panels: 1, threads: 1 };
+    Plan::new(shape, variant, blocking, Isa::PORTABLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blocked_tensor_is_padded_to_whole_blocks() {
+        let desc = TensorDesc::dense([2, 20, 3, 5], DType::F32);
+        let blocked = desc.with_layout(blocked([2, 20, 3, 5]));
+        assert_eq!(blocked.size_bytes(), 2 * 32 * 15 * 4);
+        assert_eq!(blocked.layout.to_string(), "aBcd16b");
+        assert!(is_blocked(&blocked) && !is_blocked(&desc));
+    }
+
+    #[test]
+    fn a_form_is_found_by_its_layout() {
+        for form in PackedForm::all() {
+            assert_eq!(PackedForm::of(&form.layout([40, 3, 3, 3])), Some(form));
+        }
+        assert_eq!(PackedForm::of(&Layout::Opaque { backend: "onednn", id: 0, size_bytes: 4 }), None);
+        assert_eq!(PackedForm::Taps.len([40, 3, 3, 3]), 48 * 27);
+        assert_eq!(PackedForm::Blocks.len([40, 3, 3, 3]), 48 * 16 * 9);
+    }
+}

@@ -1,0 +1,62 @@
+//! Convolutions for inference in `f32`, after NNPACK, written for few threads and activations in blocks of channels.
+//!
+//! It takes two-dimensional convolutions of one group without dilation, with a bias, a sum, and ReLU or bounds behind them.
+//! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries know too), so that a row of a product is read where
+//! it lies; weights are packed once. The first layer of a network, of few channels, reads its data row by row. Each algorithm
+//! is a set of calls of one small product, which keeps 28 sums of 16 numbers in registers. Knows operators from `mxrs-ops`; nothing of
+//! graphs, arrays, the environment or another backend.
+//!
+//! ```
+//! use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
+//! use mxrs_op::{Attrs, Backend, OpCall, Support, TensorDesc};
+//! use mxrs_sync::Team;
+//! use mxrs_types::DType;
+//!
+//! let backend = Nnpack::new(&Team::serial(), NnpackOptions::default());
+//! let ops = mxrs_ops::catalogue();
+//! let convolution = ops.get("Convolution")?;
+//! let params = convolution.parse(&Attrs::from([
+//!     ("kernel", "(1, 1)"),
+//!     ("num_filter", "64"),
+//!     ("no_bias", "True"),
+//! ]))?;
+//! let dense = |sizes: [usize; 4]| TensorDesc::dense(sizes, DType::F32);
+//! let call = OpCall {
+//!     op: convolution,
+//!     params: &params,
+//!     inputs: &[dense([1, 256, 56, 56]), dense([64, 256, 1, 1])],
+//!     outputs: &[dense([1, 64, 56, 56])],
+//!     is_constant: &[false, true],
+//!     is_train: false,
+//! };
+//! // Below 1, the cost of a vendor library.
+//! assert!(matches!(backend.supports(&call), Support::Yes { cost } if cost < 1.0));
+//! assert_eq!(backend.plan(&call)?.output_layouts[0].to_string(), "aBcd16b");
+//! # Ok::<(), mxrs_types::Error>(())
+//! ```
+//!
+//! Read next: `choose.rs` for which algorithm runs what, `gemm/mod.rs` for the product, `direct/product.rs` for an algorithm.
+#![allow(unsafe_code)]
+// Two reasons: kernels are written for instructions that `isa.rs` has found on this processor; and they read and write tensor
+// memory through pointers, where whoever splits a loop says why no two threads write the same part.
+
+mod backend;
+pub mod barrier;
+mod choose;
+mod convolve;
+mod direct;
+mod epilogue;
+mod estimate;
+mod filtering;
+pub mod gemm;
+mod isa;
+mod kernel;
+mod layouts;
+mod options;
+mod problem;
+mod reorder;
+pub mod winograd;
+
+pub use backend::Nnpack;
+pub use isa::Isa;
+pub use options::{Accuracy, NnpackOptions};

@@ -1,0 +1,97 @@
+//! A convolution as the kernels see it: sizes, stride and padding in two dimensions, one group, no dilation.
+
+use mxrs_op::param::ShapeAttr;
+use mxrs_op::{OpCall, TensorDesc};
+use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_types::DType;
+
+/// Sizes of a two-dimensional convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConvProblem {
+    /// Images.
+    pub n: usize,
+    /// Input channels.
+    pub c: usize,
+    /// Output channels.
+    pub k: usize,
+    /// Input height.
+    pub h: usize,
+    /// Input width.
+    pub w: usize,
+    /// Output height.
+    pub oh: usize,
+    /// Output width.
+    pub ow: usize,
+    /// Window height.
+    pub kh: usize,
+    /// Window width.
+    pub kw: usize,
+    /// Distance between windows, down and across.
+    pub stride: (usize, usize),
+    /// Zeros before the first and behind the last cell, down and across.
+    pub pad: (usize, usize),
+}
+
+impl ConvProblem {
+    /// That of a call with these parameters, whose first inputs are data and weight.
+    ///
+    /// # Errors
+    /// In words, why the kernels do not take it.
+    pub fn of(p: &ConvolutionParams, call: &OpCall<'_>) -> Result<Self, String> {
+        let ([data, weight, ..], Some(out)) = (call.inputs, call.outputs.first()) else {
+            return Err("a convolution without data or weight".into());
+        };
+        let tensors = call.inputs.iter().chain(call.outputs);
+        if let Some(other) = tensors.clone().find(|t| t.dtype != DType::F32) {
+            return Err(format!("{} numbers", other.dtype));
+        }
+        if tensors.clone().any(|t| t.shape.n_elements() == 0) {
+            return Err("a tensor without elements".into());
+        }
+        if let [_, _] = p.kernel[..] {
+        } else {
+            return Err(format!("windows of {} axes", p.kernel.len()));
+        }
+        if p.is_channels_last() {
+            return Err("channels last".into());
+        }
+        if p.num_group != 1 {
+            return Err(format!("{} groups", p.num_group));
+        }
+        if pair(&p.dilate, 1)? != (1, 1) {
+            return Err("dilation".into());
+        }
+        let (stride, pad) = (pair(&p.stride, 1)?, pair(&p.pad, 0)?);
+        let ([n, c, h, w], [k, _, kh, kw], [_, _, oh, ow]) = (sizes(data)?, sizes(weight)?, sizes(out)?);
+        Ok(Self { n, c, k, h, w, oh, ow, kh, kw, stride, pad })
+    }
+
+    /// Multiplications and additions of the direct sum.
+    pub fn flops(&self) -> f64 {
+        2.0 * (self.n * self.k * self.oh * self.ow) as f64 * (self.c * self.kh * self.kw) as f64
+    }
+
+    /// Output pixels of one image.
+    pub fn pixels(&self) -> usize {
+        self.oh * self.ow
+    }
+
+    /// Whether each output pixel depends on the input pixel at its place only.
+    pub fn is_pointwise(&self) -> bool {
+        (self.kh, self.kw) == (1, 1) && self.stride == (1, 1)
+    }
+}
+
+/// A pair of sizes, one for each axis, or twice the default.
+fn pair(attr: &ShapeAttr, default: usize) -> Result<(usize, usize), String> {
+    let size = |x: i64| usize::try_from(x).map_err(|_| format!("a size of {x}"));
+    match attr[..] {
+        [] => Ok((default, default)),
+        [a, b] => Ok((size(a)?, size(b)?)),
+        _ => Err(format!("{} sizes for two axes", attr.len())),
+    }
+}
+
+fn sizes(tensor: &TensorDesc) -> Result<[usize; 4], String> {
+    tensor.shape[..].try_into().map_err(|_| format!("shape {}", tensor.shape))
+}

@@ -1,0 +1,163 @@
+//! Copies between layouts: images row by row or in blocks of channels, weights into their packed forms.
+
+use crate::convolve::{Panel, part};
+use crate::layouts::{BLOCK, PANEL, PackedForm, image, is_blocked, transform};
+use mxrs_op::{Kernel, KernelArgs, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_types::{Error, Result, WriteReq};
+
+/// Numbers below which one thread is faster than two.
+const NUMBERS_PER_THREAD: usize = 1 << 14;
+
+/// A copy between two layouts.
+pub struct Reorder {
+    sizes: [usize; 4],
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    ToBlocks,
+    FromBlocks,
+    Pack(PackedForm),
+}
+
+impl Reorder {
+    /// The copy, if both layouts are known here.
+    pub fn new(from: &TensorDesc, to: &TensorDesc) -> Option<Self> {
+        let sizes = image(from).filter(|sizes| image(to).as_ref() == Some(sizes) && !sizes.contains(&0))?;
+        let way = match (from.layout.is_row_major(), to.layout.is_row_major()) {
+            (true, false) if is_blocked(to) => Way::ToBlocks,
+            (false, true) if is_blocked(from) => Way::FromBlocks,
+            (true, false) => Way::Pack(PackedForm::of(&to.layout).filter(|form| form.layout(sizes) == to.layout)?),
+            _ => return None,
+        };
+        Some(Self { sizes, way })
+    }
+}
+
+impl Kernel for Reorder {
+    fn name(&self) -> &str {
+        match self.way {
+            Way::ToBlocks => "nnpack:reorder:blocks",
+            Way::FromBlocks => "nnpack:reorder:rows",
+            Way::Pack(_) => "nnpack:reorder:weights",
+        }
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        match args.reqs.first().copied().unwrap_or_default() {
+            WriteReq::Null => return Ok(()),
+            WriteReq::Add => return Err(Error::not_built("adding to a copy", "copies between layouts overwrite")),
+            WriteReq::Write | WriteReq::Inplace => {}
+        }
+        // SAFETY: the input of the running call, which is not the output: their layouts differ.
+        let from = bytemuck::cast_slice::<u8, f32>(unsafe { args.inputs[0].bytes() });
+        // SAFETY: its output, of which this is the only slice.
+        let to = bytemuck::cast_slice_mut::<u8, f32>(unsafe { args.outputs[0].bytes_mut() });
+        let [n, c, h, w] = self.sizes;
+        let pixels = h * w;
+        match self.way {
+            Way::ToBlocks => {
+                in_chunks(args.team, to, pixels * BLOCK, &|at, block| {
+                    let (image, cb) = (at / c.div_ceil(BLOCK), at % c.div_ceil(BLOCK));
+                    let channels = (c - cb * BLOCK).min(BLOCK);
+                    to_block(&from[(image * c + cb * BLOCK) * pixels..][..channels * pixels], block, pixels);
+                });
+            }
+            Way::FromBlocks => {
+                // Of one image the channels of one block lie together in both.
+                let padded = c.next_multiple_of(BLOCK);
+                for (image, to) in to.chunks_exact_mut(c * pixels).enumerate().take(n) {
+                    let from = &from[image * padded * pixels..][..padded * pixels];
+                    in_chunks(args.team, to, pixels * BLOCK, &|cb, rows| {
+                        from_block(&from[cb * BLOCK * pixels..][..BLOCK * pixels], rows, pixels);
+                    });
+                }
+            }
+            Way::Pack(PackedForm::Winograd(variant)) => {
+                transform(self.sizes, variant)?.pack_weights(from, to, args.team)?;
+            }
+            Way::Pack(form) => {
+                let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
+                in_chunks(args.team, to, steps * PANEL, &|index, to| {
+                    pack_panel(form, self.sizes, Panel::of(n, index), from, to);
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs `body` on all chunks of this length, the last maybe shorter, each on some thread of the team.
+fn in_chunks(team: &Team, to: &mut [f32], len: usize, body: &(dyn Fn(usize, &mut [f32]) + Sync)) {
+    let total = to.len();
+    let n_chunks = total.div_ceil(len);
+    let threads = (total / NUMBERS_PER_THREAD).clamp(1, team.size()).min(n_chunks);
+    let start = Start(to.as_mut_ptr());
+    team.run(threads, &|thread| {
+        let start = &start;
+        for chunk in part(n_chunks, threads, thread) {
+            let first = chunk * len;
+            // SAFETY: within the slice; each chunk belongs to one part, and the slice is borrowed until all parts are done.
+            let chunk_of = unsafe { std::slice::from_raw_parts_mut(start.0.add(first), len.min(total - first)) };
+            body(chunk, chunk_of);
+        }
+    });
+}
+
+/// Where a slice begins that threads share in disjoint parts.
+struct Start(*mut f32);
+
+// SAFETY: the parts are disjoint; see `in_chunks`.
+unsafe impl Sync for Start {}
+
+/// Pixels that are turned around at a time: those of one cache line.
+const TILE: usize = 16;
+
+/// Channels one after another become one block; those that are missing become 0.
+fn to_block(from: &[f32], to: &mut [f32], pixels: usize) {
+    for (tile, to) in to.chunks_mut(TILE * BLOCK).enumerate() {
+        let first = tile * TILE;
+        let len = to.len() / BLOCK;
+        to.fill(0.0);
+        for (c, channel) in from.chunks_exact(pixels).enumerate() {
+            for (x, to) in channel[first..first + len].iter().zip(to.chunks_exact_mut(BLOCK)) {
+                to[c] = *x;
+            }
+        }
+    }
+}
+
+/// A block becomes its channels one after another, those that are there.
+fn from_block(from: &[f32], to: &mut [f32], pixels: usize) {
+    for (tile, from) in from.chunks(TILE * BLOCK).enumerate() {
+        let first = tile * TILE;
+        let len = from.len() / BLOCK;
+        for (c, channel) in to.chunks_exact_mut(pixels).enumerate() {
+            for (to, from) in channel[first..first + len].iter_mut().zip(from.chunks_exact(BLOCK)) {
+                *to = from[c];
+            }
+        }
+    }
+}
+
+/// The panel of weights `[k, c, kh, kw]` that holds some output channels.
+fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, from: &[f32], to: &mut [f32]) {
+    let cells = kh * kw;
+    let columns = (k - panel.index * PANEL).min(panel.width);
+    let column = |i: usize| &from[(panel.index * PANEL + i) * c * cells..][..c * cells];
+    to.fill(0.0);
+    for i in 0..columns {
+        let weights = column(i);
+        for channel in 0..c {
+            for cell in 0..cells {
+                let step = match form {
+                    PackedForm::Blocks => ((channel / BLOCK) * cells + cell) * BLOCK + channel % BLOCK,
+                    _ => channel * cells + cell,
+                };
+                to[step * panel.width + i] = weights[channel * cells + cell];
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Transform of the inputs: a row of tiles of one channel block at a time, first down its columns into a small buffer (so
+//! that columns shared by neighbouring tiles are transformed once), then along its rows, to a plane per product.
+
+use super::one_d::{self, unrolled};
+use super::points::Points;
+use crate::gemm::lanes::Lanes;
+
+/// Channels of a block.
+const BLOCK: usize = 16;
+/// Columns that the buffer holds.
+pub(super) const BUFFER_COLUMNS: usize = 50;
+/// Values from one row of the buffer to the next; no multiple of a page, which would collide in the cache.
+pub(super) const BUFFER_STRIDE: usize = (BUFFER_COLUMNS + 1) * BLOCK;
+
+/// What stands for rows outside the image.
+static ZEROS: [f32; BUFFER_STRIDE] = [0.0; BUFFER_STRIDE];
+
+/// Neighbouring tiles of one row of tiles, one channel block.
+pub(super) struct Tiles {
+    /// The image's plane of this channel block: `[h][w][16]`.
+    pub src: *const f32,
+    /// Its height and width.
+    pub size: [usize; 2],
+    /// Row and column of the first tile's first input, negative where padding is read.
+    pub origin: [isize; 2],
+    /// Tiles; all their columns fit the buffer.
+    pub len: usize,
+    /// Where the first tile's factor for the first product goes; the next tile's lies 16 values on.
+    pub factors: *mut f32,
+    /// Values from one product's plane to the next.
+    pub plane: usize,
+    /// `N` rows of [`BUFFER_STRIDE`] values.
+    pub buffer: *mut f32,
+}
+
+/// Transforms tiles.
+///
+/// # Safety
+/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Tiles`] says, and nobody else uses
+/// what is written.
+#[inline(always)]
+pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles) {
+    // SAFETY: rows come from the image or the zeros, columns from the part of the buffer that is in the image; the caller's
+    // promise covers factors and buffer.
+    unsafe {
+        let columns = (t.len - 1) * H::M + H::N;
+        debug_assert!(columns <= BUFFER_COLUMNS);
+        let [h, w] = t.size;
+        let left = (-t.origin[1]).clamp(0, columns as isize) as usize;
+        let right = (w as isize - t.origin[1]).clamp(left as isize, columns as isize) as usize;
+        let mut rows = [ZEROS.as_ptr(); super::points::MAX_N];
+        for i in 0..V::N {
+            let y = t.origin[0] + i as isize;
+            if (0..h as isize).contains(&y) {
+                rows[i] = t.src.wrapping_offset((y * w as isize + t.origin[1]) * BLOCK as isize);
+            }
+        }
+        for x in (0..left).chain(right..columns) {
+            for i in 0..V::N {
+                for lane in (0..BLOCK).step_by(L::N) {
+                    L::splat(0.0).store(t.buffer.add(i * BUFFER_STRIDE + x * BLOCK + lane));
+                }
+            }
+        }
+        for x in left..right {
+            for lane in (0..BLOCK).step_by(L::N) {
+                let at = x * BLOCK + lane;
+                let mut d = [L::splat(0.0); super::points::MAX_N];
+                unrolled!(i in 0..V::N, {
+                    d[i] = L::load(rows[i].wrapping_add(at));
+                });
+                let d = one_d::input::<L, V>(&d);
+                unrolled!(i in 0..V::N, {
+                    d[i].store(t.buffer.add(i * BUFFER_STRIDE + at));
+                });
+            }
+        }
+        for i in 0..V::N {
+            for tile in 0..t.len {
+                for lane in (0..BLOCK).step_by(L::N) {
+                    let from = t.buffer.add(i * BUFFER_STRIDE + tile * H::M * BLOCK + lane);
+                    let mut d = [L::splat(0.0); super::points::MAX_N];
+                    unrolled!(j in 0..H::N, {
+                        d[j] = L::load(from.add(j * BLOCK));
+                    });
+                    let d = one_d::input::<L, H>(&d);
+                    let to = t.factors.add(i * H::N * t.plane + tile * BLOCK + lane);
+                    unrolled!(j in 0..H::N, {
+                        d[j].store(to.add(j * t.plane));
+                    });
+                }
+            }
+        }
+    }
+}

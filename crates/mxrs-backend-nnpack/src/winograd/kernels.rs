@@ -1,0 +1,81 @@
+//! The two-dimensional transforms by variant and instruction set.
+
+use super::points::{self, Points};
+use super::{Variant, input, output, weights};
+use crate::Isa;
+use crate::isa::Set;
+
+/// A pair of one-dimensional transforms, compiled for one instruction set.
+#[derive(Clone, Copy)]
+pub(super) struct Kernels {
+    /// Inputs to factors.
+    pub input: unsafe fn(&input::Tiles),
+    /// Products to outputs.
+    pub output: unsafe fn(&output::Tiles<'_>),
+    /// Filters to factors: what is multiplied, for one channel of inputs and outputs.
+    pub weights: fn() -> weights::Matrices,
+    /// Outputs of a tile, down and across.
+    pub m: [usize; 2],
+    /// Products.
+    pub n: [usize; 2],
+}
+
+impl Kernels {
+    /// Those of a variant.
+    pub fn new(variant: Variant, isa: Isa) -> Self {
+        match variant {
+            Variant::F2 => pair::<points::F2x3, points::F2x3>(isa),
+            Variant::F3 => pair::<points::F3x3, points::F3x3>(isa),
+            Variant::F4 => pair::<points::F4x3, points::F4x3>(isa),
+            Variant::F5 => pair::<points::F5x3, points::F5x3>(isa),
+            Variant::F6 => pair::<points::F6x3, points::F6x3>(isa),
+        }
+    }
+}
+
+fn pair<V: Points, H: Points>(isa: Isa) -> Kernels {
+    let (input, output): (unsafe fn(&input::Tiles), unsafe fn(&output::Tiles<'_>)) = match isa.set() {
+        Set::Portable => (input_portable::<V, H>, output_portable::<V, H>),
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => (input_avx2::<V, H>, output_avx2::<V, H>),
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx512 => (input_avx512::<V, H>, output_avx512::<V, H>),
+    };
+    let weights = || weights::Matrices::new::<V, H>();
+    Kernels { input, output, weights, m: [V::M, H::M], n: [V::N, H::N] }
+}
+
+macro_rules! compiled {
+    ($(#[$with:meta])* $lanes:ty, $input:ident, $output:ident) => {
+        /// # Safety
+        /// As [`input::transform`].
+        $(#[$with])*
+        unsafe fn $input<V: Points, H: Points>(tiles: &input::Tiles) {
+            // SAFETY: the caller's promise.
+            unsafe { input::transform::<$lanes, V, H>(tiles) }
+        }
+        /// # Safety
+        /// As [`output::transform`].
+        $(#[$with])*
+        unsafe fn $output<V: Points, H: Points>(tiles: &output::Tiles<'_>) {
+            // SAFETY: the caller's promise.
+            unsafe { output::transform::<$lanes, V, H>(tiles) }
+        }
+    };
+}
+
+compiled!(crate::gemm::lanes::Plain, input_portable, output_portable);
+compiled!(
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    std::arch::x86_64::__m256,
+    input_avx2,
+    output_avx2
+);
+compiled!(
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx2,fma")]
+    std::arch::x86_64::__m512,
+    input_avx512,
+    output_avx512
+);

@@ -1,0 +1,251 @@
+//! Convolutions with stride 1 by Winograd's minimal filtering.
+//!
+//! The image is cut into tiles; each tile of 16 channels is transformed to `N` factors (`input`), the factors of all tiles and
+//! channels are multiplied by transformed weights (`weights`), one matrix product per factor ([`crate::gemm`]), and the
+//! products are transformed to outputs (`output`), where bias, sum and bounds are applied. `points` says where the numbers come
+//! from and what rounding costs, `one_d` transforms along one axis, `kernels` puts two of them together, [`Blocking`] says how
+//! many tiles are worked on at a time, `run` does it.
+//!
+//! Results do not depend on the number of threads or on the blocking: each product is summed over the channels in one order.
+
+mod blocking;
+mod input;
+mod kernels;
+mod one_d;
+mod output;
+mod points;
+mod run;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+pub use blocking::{Blocking, Schedule};
+
+use crate::Isa;
+use crate::gemm::{Gemm, PANEL};
+use kernels::Kernels;
+use mxrs_sync::Team;
+use mxrs_types::{Error, Result};
+
+/// Channels that lie together.
+const BLOCK: usize = 16;
+
+/// Sizes of a convolution with stride 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Images.
+    pub n: usize,
+    /// Input channels.
+    pub c: usize,
+    /// Output channels.
+    pub k: usize,
+    /// Height and width of the inputs.
+    pub size: [usize; 2],
+    /// Height and width of the filters.
+    pub kernel: [usize; 2],
+    /// Rows above and columns left of the image that are read as zeros.
+    pub pad: [usize; 2],
+    /// Height and width of the outputs; what they need below and right of the image is read as zeros.
+    pub out: [usize; 2],
+}
+
+impl Shape {
+    /// Operations of the convolution done directly: twice the products.
+    pub fn flops(&self) -> f64 {
+        2.0 * [self.n, self.c, self.k, self.kernel[0], self.kernel[1], self.out[0], self.out[1]]
+            .map(|x| x as f64)
+            .iter()
+            .product::<f64>()
+    }
+}
+
+/// How large the tiles are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variant {
+    /// 2x2 outputs of a 3x3 filter: 16 products for 36.
+    F2,
+    /// 3x3 outputs: 25 products for 81.
+    F3,
+    /// 4x4 outputs: 36 products for 144.
+    F4,
+    /// 5x5 outputs: 49 products for 225.
+    F5,
+    /// 6x6 outputs: 64 products for 324.
+    F6,
+}
+
+impl Variant {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::F2, Self::F3, Self::F4, Self::F5, Self::F6];
+
+    /// Its name, for traces: `f4x4_3x3`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F2 => "f2x2_3x3",
+            Self::F3 => "f3x3_3x3",
+            Self::F4 => "f4x4_3x3",
+            Self::F5 => "f5x5_3x3",
+            Self::F6 => "f6x6_3x3",
+        }
+    }
+
+    /// Largest error relative to the largest output, with 256 input channels of evenly spread numbers: what the tests hold the
+    /// variant to. Direct summation in float32 has about `5e-7`.
+    pub fn error_bound(self) -> f64 {
+        match self {
+            Self::F2 => 2e-6,
+            Self::F3 | Self::F4 => 8e-6,
+            Self::F5 | Self::F6 => 5e-5,
+        }
+    }
+
+    /// Height and width of the filters it is for.
+    pub fn kernel(self) -> [usize; 2] {
+        [3, 3]
+    }
+
+    /// Height and width of a tile's outputs.
+    pub fn outputs(self) -> [usize; 2] {
+        Kernels::new(self, Isa::PORTABLE).m
+    }
+
+    /// Height and width of a tile's inputs, and of its factors.
+    pub fn inputs(self) -> [usize; 2] {
+        Kernels::new(self, Isa::PORTABLE).n
+    }
+}
+
+/// What is done to the outputs, and where they are added to.
+#[derive(Clone, Copy, Debug)]
+pub struct Epilogue<'a> {
+    /// Added to each channel: `K` values.
+    pub bias: Option<&'a [f32]>,
+    /// Added: a tensor like the output, which may be the output itself.
+    pub sum: Option<*const f32>,
+    /// Lower bound; negative infinity for none.
+    pub lo: f32,
+    /// Upper bound; infinity for none.
+    pub hi: f32,
+}
+
+impl Default for Epilogue<'_> {
+    fn default() -> Self {
+        Self { bias: None, sum: None, lo: f32::NEG_INFINITY, hi: f32::INFINITY }
+    }
+}
+
+/// A convolution prepared for one shape.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    shape: Shape,
+    variant: Variant,
+    blocking: Blocking,
+    kernels: Kernels,
+    gemm: Gemm,
+    /// Blocks of 16 input channels.
+    c_blocks: usize,
+    /// Blocks of 16 output channels.
+    k_blocks: usize,
+    /// Tiles of an image, down and across.
+    tiles: [usize; 2],
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { shape, variant, blocking, .. } = self;
+        f.debug_struct("Plan").field("shape", shape).field("variant", variant).field("blocking", blocking).finish()
+    }
+}
+
+impl Plan {
+    /// Prepares a variant with a blocking (made to fit: [`Plan::blocking`]) for instructions.
+    ///
+    /// # Errors
+    /// If the variant is for other filters, or a size is zero.
+    pub fn new(shape: Shape, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
+        if shape.kernel != variant.kernel() {
+            return Err(Error::invalid(
+                "filter size",
+                format!("{:?}", shape.kernel),
+                format!("{:?}", variant.kernel()),
+            ));
+        }
+        let sizes = [shape.n, shape.c, shape.k, shape.size[0], shape.size[1], shape.out[0], shape.out[1]];
+        if sizes.contains(&0) {
+            return Err(Error::invalid("convolution sizes", format!("{sizes:?}"), "none of zero"));
+        }
+        let kernels = Kernels::new(variant, isa);
+        let tiles = [0, 1].map(|i| shape.out[i].div_ceil(kernels.m[i]));
+        let (c_blocks, k_blocks) = (shape.c.div_ceil(BLOCK), shape.k.div_ceil(BLOCK));
+        let mut plan = Self { shape, variant, blocking, kernels, gemm: Gemm::new(isa), c_blocks, k_blocks, tiles };
+        plan.blocking = blocking.fitted(plan.n_tiles(), plan.panels());
+        Ok(plan)
+    }
+
+    /// What it is for.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The tiles.
+    pub fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// How many are worked on at a time.
+    pub fn blocking(&self) -> Blocking {
+        self.blocking
+    }
+
+    /// Bytes of the packed weights.
+    pub fn packed_bytes(&self) -> usize {
+        self.products() * self.c_blocks * BLOCK * self.k_blocks * BLOCK * size_of::<f32>()
+    }
+
+    /// Transforms and packs weights (`[K][C][kh][kw]`), in double.
+    ///
+    /// # Errors
+    /// If a slice has another length than the plan needs.
+    pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
+        let [kh, kw] = self.shape.kernel;
+        check_len("weights", weights.len(), self.shape.k * self.shape.c * kh * kw)?;
+        check_len("packed weights", packed.len(), self.packed_bytes() / size_of::<f32>())?;
+        weights::pack(self, weights, packed, team);
+        Ok(())
+    }
+
+    /// Products per tile.
+    fn products(&self) -> usize {
+        self.kernels.n[0] * self.kernels.n[1]
+    }
+
+    /// Tiles of all images.
+    fn n_tiles(&self) -> usize {
+        self.shape.n * self.tiles[0] * self.tiles[1]
+    }
+
+    /// Panels of packed weights.
+    fn panels(&self) -> usize {
+        self.k_blocks.div_ceil(PANEL / BLOCK)
+    }
+
+    /// Columns of a panel.
+    fn panel_width(&self, panel: usize) -> usize {
+        PANEL.min(self.k_blocks * BLOCK - panel * PANEL)
+    }
+
+    /// Where a panel's factors for a product begin in the packed weights.
+    fn panel_offset(&self, panel: usize, product: usize) -> usize {
+        let c = self.c_blocks * BLOCK;
+        (panel * PANEL * self.products() + product * self.panel_width(panel)) * c
+    }
+}
+
+/// Compares lengths.
+fn check_len(what: &'static str, got: usize, expected: usize) -> Result<()> {
+    if got == expected {
+        Ok(())
+    } else {
+        Err(Error::invalid(what, format!("{got} values"), format!("{expected} values")))
+    }
+}

@@ -1,0 +1,140 @@
+//! The points that each one-dimensional transform evaluates polynomials at, and the constants that follow from them.
+//!
+//! `F(m, r)` computes `m` neighbouring outputs of a filter with `r` taps from `n = m + r - 1` inputs with `n` products
+//! (Toom and Cook; Winograd 1980; Lavin and Gray, arXiv:1509.09308). The transforms here are those with points `0`, pairs
+//! `±a` and infinity, so that even and odd parts are shared by the two points of a pair. With `Q(x) = Π (x² - a²)` over all
+//! pairs and `Q_a` the same without one of them, and `z = 1` if 0 is a point, else 0:
+//!
+//! ```text
+//! inputs   0: Q      ±a: x^z (x ± a) Q_a      infinity: x^z Q        (row of coefficients, applied to the inputs)
+//! weights  p: p^k / Π (p - other points)      infinity: the last tap
+//! outputs  y_i = [i = 0] m_0 + Σ a^i (m_a + (-1)^i m_-a) + [i = m - 1] m_infinity
+//! ```
+//!
+//! Products are in the order: zero, `+a`, `-a` for each pair, infinity. Which points keep the rounding errors small was found by
+//! trying: ±1/2 and ±3/2 rather than 0, ±1 and 2 halve those of `F(3, 3)`, and multiples of the square root of two
+//! those of `F(4, 3)`, as Barabasz and others describe for other points (arXiv:1803.10986).
+
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
+/// Most products of a one-dimensional transform.
+pub(super) const MAX_N: usize = 8;
+/// Most pairs of points.
+pub(super) const MAX_PAIRS: usize = 4;
+
+/// Coefficients of a polynomial in `x²`, the lowest first.
+type Even = [f64; MAX_PAIRS + 1];
+
+/// A one-dimensional transform.
+pub(super) trait Points {
+    /// Outputs per tile.
+    const M: usize;
+    /// Taps of the filter.
+    const R: usize;
+    /// Whether 0 is a point.
+    const ZERO: bool;
+    /// Whether infinity is.
+    const INFINITY: bool;
+    /// The positive one of each pair.
+    const PAIRS: &'static [f64];
+
+    /// Products per tile, which is also its inputs.
+    const N: usize = {
+        let n = 2 * Self::PAIRS.len() + Self::ZERO as usize + Self::INFINITY as usize;
+        assert!(n == Self::M + Self::R - 1 && n <= MAX_N && Self::PAIRS.len() <= MAX_PAIRS);
+        n
+    };
+    /// `Q`.
+    const ALL: Even = product_without(Self::PAIRS, usize::MAX);
+    /// `Q_a` for each pair.
+    const WITHOUT: [Even; MAX_N] = {
+        let mut all = [[0.0; MAX_PAIRS + 1]; MAX_N];
+        let mut i = 0;
+        while i < Self::PAIRS.len() {
+            all[i] = product_without(Self::PAIRS, i);
+            i += 1;
+        }
+        all
+    };
+    /// `a^y` for each output `y` and pair.
+    const POWERS: [[f64; MAX_N]; MAX_N] = powers(Self::PAIRS);
+}
+
+/// `a^y` for each output `y` and pair.
+const fn powers(pairs: &[f64]) -> [[f64; MAX_N]; MAX_N] {
+    let mut powers = [[1.0; MAX_N]; MAX_N];
+    let mut y = 1;
+    while y < MAX_N {
+        let mut i = 0;
+        while i < pairs.len() {
+            powers[y][i] = powers[y - 1][i] * pairs[i];
+            i += 1;
+        }
+        y += 1;
+    }
+    powers
+}
+
+/// `Π (x² - a²)` over the pairs but one.
+const fn product_without(pairs: &[f64], one: usize) -> Even {
+    let mut q = [0.0; MAX_PAIRS + 1];
+    q[0] = 1.0;
+    let mut i = 0;
+    while i < pairs.len() {
+        if i != one {
+            let square = pairs[i] * pairs[i];
+            let mut k = MAX_PAIRS;
+            while k > 0 {
+                q[k] = q[k - 1] - square * q[k];
+                k -= 1;
+            }
+            q[0] *= -square;
+        }
+        i += 1;
+    }
+    q
+}
+
+macro_rules! points {
+    ($($(#[$doc:meta])* $name:ident = F($m:literal, $r:literal): [$($zero:literal)?] $pairs:expr, $infinity:literal;)+) => {$(
+        $(#[$doc])*
+        pub(super) struct $name;
+        impl Points for $name {
+            const M: usize = $m;
+            const R: usize = $r;
+            const ZERO: bool = [$($zero,)? 0.0].len() == 2;
+            const INFINITY: bool = $infinity;
+            const PAIRS: &'static [f64] = &$pairs;
+        }
+    )+};
+}
+
+points! {
+    /// No transform: one output, one tap.
+    F1x1 = F(1, 1): [0.0] [], false;
+    /// Exact but for the weights: only sums and differences.
+    F2x3 = F(2, 3): [0.0] [1.0], true;
+    /// Five points without zero.
+    F3x3 = F(3, 3): [] [0.5, 1.5], true;
+    /// Whose squares are 1/2 and 2.
+    F4x3 = F(4, 3): [0.0] [FRAC_1_SQRT_2, SQRT_2], true;
+    /// Seven points without infinity.
+    F5x3 = F(5, 3): [0.0] [0.53125, 1.1875, 2.8125], false;
+    /// The usual eight.
+    F6x3 = F(6, 3): [0.0] [0.5, 1.0, 2.0], true;
+}
+
+/// What transforms the weights: `[N][R]`.
+pub(super) fn weights_matrix<P: Points>() -> Vec<Vec<f64>> {
+    let mut points: Vec<f64> = if P::ZERO { vec![0.0] } else { vec![] };
+    points.extend(P::PAIRS.iter().flat_map(|&a| [a, -a]));
+    let row = |&p: &f64| -> Vec<f64> {
+        let others: f64 = points.iter().filter(|&&o| o != p).map(|o| p - o).product();
+        (0..P::R).map(|k| p.powi(k as i32) / others).collect()
+    };
+    let mut matrix: Vec<Vec<f64>> = points.iter().map(row).collect();
+    if P::INFINITY {
+        matrix.push((0..P::R).map(|k| f64::from(u8::from(k == P::R - 1))).collect());
+    }
+    matrix
+}

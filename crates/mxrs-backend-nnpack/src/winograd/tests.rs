@@ -1,0 +1,269 @@
+//! Every variant on every instruction set against direct summation in double.
+
+use super::*;
+use mxrs_sync::TeamConfig;
+
+/// Numbers in -1..1; `seed` chooses which.
+fn numbers(n: usize, seed: u64) -> Vec<f32> {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = |_| {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    };
+    (0..n).map(next).collect()
+}
+
+fn team(threads: usize) -> std::sync::Arc<Team> {
+    Team::new(TeamConfig { threads: std::num::NonZeroUsize::new(threads).unwrap(), cpus: None }).unwrap()
+}
+
+/// A convolution with its tensors, row-major and in blocks, and its outputs in double.
+struct Case {
+    shape: Shape,
+    src: Vec<f32>,
+    weights: Vec<f32>,
+    bias: Vec<f32>,
+    want: Vec<f64>,
+}
+
+/// `[n][c][h][w]` to `[n][C/16][h][w][16]`.
+fn blocked(x: &[f32], n: usize, c: usize, pixels: usize) -> Vec<f32> {
+    let blocks = c.div_ceil(BLOCK);
+    let mut out = vec![0.0; n * blocks * pixels * BLOCK];
+    for i in 0..n * c * pixels {
+        let (image, channel, p) = (i / pixels / c, i / pixels % c, i % pixels);
+        out[((image * blocks + channel / BLOCK) * pixels + p) * BLOCK + channel % BLOCK] = x[i];
+    }
+    out
+}
+
+impl Case {
+    fn new(shape: Shape) -> Self {
+        let Shape { n, c, k, size: [h, w], kernel: [kh, kw], pad, out: [oh, ow] } = shape;
+        let (x, weights, bias) = (numbers(n * c * h * w, 1), numbers(k * c * kh * kw, 2), numbers(k, 3));
+        let mut want = vec![0f64; n * k * oh * ow];
+        for (row, line) in want.chunks_mut(ow).enumerate() {
+            let (image, channel, oy) = (row / oh / k, row / oh % k, row % oh);
+            line.fill(f64::from(bias[channel]));
+            for ch in 0..c {
+                for ky in 0..kh {
+                    let Some(y) = (oy + ky).checked_sub(pad[0]).filter(|&y| y < h) else { continue };
+                    let from = &x[((image * c + ch) * h + y) * w..][..w];
+                    for kx in 0..kw {
+                        let weight = f64::from(weights[((channel * c + ch) * kh + ky) * kw + kx]);
+                        for (ox, sum) in line.iter_mut().enumerate() {
+                            if let Some(&v) = (ox + kx).checked_sub(pad[1]).and_then(|x| from.get(x)) {
+                                *sum += weight * f64::from(v);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Self { shape, src: blocked(&x, n, c, h * w), weights, bias, want }
+    }
+
+    /// Outputs in blocks.
+    fn run(&self, plan: &Plan, sum: Option<&[f32]>, bounds: (f32, f32), team: &Team) -> Vec<f32> {
+        let mut packed = vec![f32::NAN; plan.packed_bytes() / 4];
+        plan.pack_weights(&self.weights, &mut packed, team).unwrap();
+        let Shape { n, k, out, .. } = self.shape;
+        let mut dst = vec![f32::NAN; n * k.next_multiple_of(BLOCK) * out[0] * out[1]];
+        let mut scratch = vec![f32::NAN; plan.scratch_bytes() / 4];
+        let epilogue = Epilogue { bias: Some(&self.bias), sum: sum.map(<[f32]>::as_ptr), lo: bounds.0, hi: bounds.1 };
+        // SAFETY: the vectors have the sizes of the shape.
+        unsafe {
+            plan.run(self.src.as_ptr(), packed.as_ptr(), &epilogue, dst.as_mut_ptr(), &mut scratch, team).unwrap()
+        };
+        dst
+    }
+
+    /// Largest error over largest output; channels beyond the last must be zero.
+    fn error(&self, dst: &[f32], want: impl Fn(usize) -> f64) -> f64 {
+        let Shape { n, k, out, .. } = self.shape;
+        let (pixels, blocks) = (out[0] * out[1], k.div_ceil(BLOCK));
+        let (mut error, mut largest) = (0f64, 0f64);
+        for (i, &got) in dst.iter().enumerate() {
+            let (lane, p, block) = (i % BLOCK, i / BLOCK % pixels, i / BLOCK / pixels);
+            let (image, channel) = (block / blocks, block % blocks * BLOCK + lane);
+            assert!(image < n);
+            if channel >= k {
+                assert_eq!(got, 0.0, "channel {channel} of {k}");
+                continue;
+            }
+            let want = want((image * k + channel) * pixels + p);
+            let difference = (f64::from(got) - want).abs();
+            assert!(!difference.is_nan(), "{got} for {want} at image {image}, channel {channel}, pixel {p}");
+            (error, largest) = (error.max(difference), largest.max(want.abs()));
+        }
+        error / largest
+    }
+}
+
+const NO_BOUNDS: (f32, f32) = (f32::NEG_INFINITY, f32::INFINITY);
+
+fn shape(n: usize, c: usize, k: usize, size: [usize; 2], pad: usize) -> Shape {
+    Shape { n, c, k, size, kernel: [3, 3], pad: [pad; 2], out: size.map(|x| x + 2 * pad - 2) }
+}
+
+fn blocking(schedule: Schedule, tiles: usize, panels: usize, threads: usize) -> Blocking {
+    Blocking { schedule, tiles, panels, threads }
+}
+
+#[test]
+fn errors_at_256_channels_stay_within_the_bounds() {
+    let case = Case::new(shape(1, 256, 32, [13, 18], 1));
+    for isa in Isa::available() {
+        for variant in Variant::ALL {
+            let plan = Plan::new(case.shape, variant, blocking(Schedule::Independent, 20, 1, 1), isa).unwrap();
+            let error = case.error(&case.run(&plan, None, NO_BOUNDS, &Team::serial()), |i| case.want[i]);
+            println!("{} {}: {error:.2e}", isa.name(), variant.name());
+            assert!(error < variant.error_bound(), "{} {}: {error:e}", isa.name(), variant.name());
+            assert!(error > 1e-8, "float32 rounds");
+        }
+    }
+}
+
+/// Shapes with ragged edges, tails of channels, one to three images, pads of 0 to 2, unequal ones too.
+fn ragged() -> Vec<Shape> {
+    let mut shapes = vec![
+        shape(1, 16, 16, [7, 7], 1),
+        shape(2, 48, 64, [9, 5], 0),
+        shape(3, 64, 48, [6, 11], 2),
+        shape(1, 20, 33, [13, 4], 1),
+        shape(2, 3, 80, [3, 3], 1),
+        shape(1, 16, 16, [1, 1], 1),
+        shape(1, 32, 32, [5, 120], 1),
+    ];
+    // Rows above only, two columns to the right only.
+    shapes.push(Shape { pad: [1, 0], out: [8, 10], ..shape(2, 17, 40, [9, 10], 0) });
+    shapes
+}
+
+fn blockings() -> [Blocking; 6] {
+    [
+        blocking(Schedule::Independent, 1000, 16, 1),
+        blocking(Schedule::Independent, 5, 1, 2),
+        blocking(Schedule::Independent, 17, 2, 3),
+        blocking(Schedule::Cooperative, 1000, 1, 2),
+        blocking(Schedule::Cooperative, 16, 2, 3),
+        blocking(Schedule::Cooperative, 3, 1, 1),
+    ]
+}
+
+#[test]
+fn all_shapes_agree_with_double_whatever_the_blocking_and_bits_do_not_depend_on_it() {
+    let teams = [team(1), team(2), team(3)];
+    for shape in ragged() {
+        let case = Case::new(shape);
+        for isa in Isa::available() {
+            for variant in Variant::ALL {
+                let mut first: Option<Vec<f32>> = None;
+                for blocking in blockings() {
+                    let plan = Plan::new(shape, variant, blocking, isa).unwrap();
+                    let dst = case.run(&plan, None, NO_BOUNDS, &teams[blocking.threads - 1]);
+                    let error = case.error(&dst, |i| case.want[i]);
+                    assert!(error < variant.error_bound(), "{} {plan:?}: {error:e}", isa.name());
+                    let first = first.get_or_insert_with(|| dst.clone());
+                    assert!(first.iter().zip(&dst).all(|(x, y)| x.to_bits() == y.to_bits()), "{plan:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sum_is_added_before_the_bounds_in_place_or_not() {
+    let shape = shape(2, 24, 40, [11, 10], 1);
+    let case = Case::new(shape);
+    let rows = numbers(2 * 40 * 110, 7);
+    let sum = blocked(&rows, 2, 40, 110);
+    for isa in Isa::available() {
+        for variant in Variant::ALL {
+            for (schedule, bounds) in [
+                (Schedule::Independent, (0.0, f32::INFINITY)),
+                (Schedule::Cooperative, (-0.5, 1.5)),
+                (Schedule::Cooperative, (0.25, 6.0)),
+            ] {
+                let plan = Plan::new(shape, variant, blocking(schedule, 9, 1, 2), isa).unwrap();
+                let want =
+                    |i: usize| (case.want[i] + f64::from(rows[i])).clamp(f64::from(bounds.0), f64::from(bounds.1));
+                let dst = case.run(&plan, Some(&sum), bounds, &team(2));
+                // Bounds cut the largest outputs off, what errors are relative to.
+                let error = case.error(&dst, want) * f64::from(if bounds.1.is_finite() { 0.05 } else { 1.0 });
+                assert!(error < variant.error_bound(), "{} {plan:?}: {error:e}", isa.name());
+
+                let mut packed = vec![0.0; plan.packed_bytes() / 4];
+                plan.pack_weights(&case.weights, &mut packed, &team(3)).unwrap();
+                let (mut scratch, mut inplace) = (vec![0.0; plan.scratch_bytes() / 4], sum.clone());
+                let at = inplace.as_mut_ptr();
+                let epilogue = Epilogue { bias: Some(&case.bias), sum: Some(at), lo: bounds.0, hi: bounds.1 };
+                // SAFETY: the vectors have the sizes of the shape; the sum is the output itself.
+                unsafe { plan.run(case.src.as_ptr(), packed.as_ptr(), &epilogue, at, &mut scratch, &team(1)).unwrap() };
+                assert_eq!(inplace, dst, "{plan:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_dimensional_transforms_multiply_polynomials_exactly() {
+    // For every pair of unit vectors, which suffices: all three steps are linear.
+    fn check<P: points::Points>() {
+        use crate::gemm::lanes::{Lanes, Plain};
+        let weights = points::weights_matrix::<P>();
+        for tap in 0..P::R {
+            for at in 0..P::N {
+                let mut outputs = vec![0f32; P::M * 8];
+                // SAFETY: plain lanes need no instructions; the vector has a register per output.
+                unsafe {
+                    let mut d = [Plain::splat(0.0); points::MAX_N];
+                    d[at] = Plain::splat(1.0);
+                    let mut m = one_d::input::<Plain, P>(&d);
+                    for i in 0..P::N {
+                        m[i] = m[i].mul(Plain::splat(weights[i][tap] as f32));
+                    }
+                    let y = one_d::output::<Plain, P>(&m);
+                    for i in 0..P::M {
+                        y[i].store(outputs.as_mut_ptr().add(i * 8));
+                    }
+                }
+                for i in 0..P::M {
+                    let want = f32::from(u8::from(at == i + tap));
+                    assert!((outputs[i * 8] - want).abs() < 1e-4, "F({}, {}) y{i} tap {tap} input {at}", P::M, P::R);
+                }
+            }
+        }
+    }
+    check::<points::F2x3>();
+    check::<points::F3x3>();
+    check::<points::F4x3>();
+    check::<points::F5x3>();
+    check::<points::F6x3>();
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let fits = shape(1, 16, 16, [8, 8], 1);
+    let any = blocking(Schedule::Independent, 8, 1, 1);
+    let new = |shape| Plan::new(shape, Variant::F2, any, Isa::PORTABLE);
+    assert!(new(Shape { kernel: [5, 5], ..fits }).is_err());
+    assert!(new(Shape { n: 0, ..fits }).is_err());
+    assert!(new(Shape { out: [0, 4], ..fits }).is_err());
+    let plan = new(fits).unwrap();
+    let (weights, mut packed) = (vec![0.0; 16 * 16 * 9], vec![0.0; plan.packed_bytes() / 4]);
+    assert!(plan.pack_weights(&weights[1..], &mut packed, &Team::serial()).is_err());
+    assert!(plan.pack_weights(&weights, &mut packed[1..], &Team::serial()).is_err());
+    let (src, mut dst, mut scratch) = (vec![0.0; 16 * 64], vec![0.0; 16 * 64], vec![0.0; plan.scratch_bytes() / 4]);
+    let mut run = |epilogue: &Epilogue<'_>, short: usize| {
+        // SAFETY: the vectors have the sizes of the shape.
+        unsafe {
+            plan.run(src.as_ptr(), packed.as_ptr(), epilogue, dst.as_mut_ptr(), &mut scratch[short..], &Team::serial())
+        }
+    };
+    assert!(run(&Epilogue::default(), 0).is_ok());
+    assert!(run(&Epilogue::default(), 1).is_err());
+    assert!(run(&Epilogue { bias: Some(&[0.0; 15]), ..Epilogue::default() }, 0).is_err());
+}

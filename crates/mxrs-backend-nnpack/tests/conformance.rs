@@ -1,0 +1,45 @@
+//! Every sample that the backend takes, against the reference kernels, on one thread and on two, with every instruction set.
+
+use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_testkit::conformance;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+fn team(threads: usize) -> Arc<Team> {
+    let threads = NonZeroUsize::new(threads).expect("a positive number");
+    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
+}
+
+#[test]
+fn agrees_with_the_reference_on_every_sample() {
+    let mut problems = Vec::new();
+    for threads in [1, 2] {
+        let team = team(threads);
+        for isa in Isa::available() {
+            let backend = Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() });
+            for (name, least) in
+                [("Convolution", 4), ("_sg_conv", 9), ("FullyConnected", 4), ("_sg_fully_connected", 9)]
+            {
+                let ops = mxrs_ops::catalogue();
+                let op = ops.get(name).expect("it is in the catalogue");
+                let report = conformance::run(&*backend, op, &team);
+                let n = report.n_compared();
+                assert!(n >= least, "{name}: only {n} samples are taken:\n{:?}", report.skipped);
+                let failed = report.failed.iter();
+                problems.extend(failed.map(|(case, what)| format!("{} {threads} threads: {case}: {what}", isa.name())));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn says_why_it_does_not_take_what_is_left() {
+    let backend = Nnpack::new(&Team::serial(), NnpackOptions::default());
+    let ops = mxrs_ops::catalogue();
+    for name in ["Convolution", "_sg_conv", "Pooling"] {
+        let report = conformance::run(&*backend, ops.get(name).expect("it is in the catalogue"), &Team::serial());
+        assert!(!report.skipped.is_empty() && report.skipped.iter().all(|(_, reason)| !reason.is_empty()));
+    }
+}

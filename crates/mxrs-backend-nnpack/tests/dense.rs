@@ -1,0 +1,65 @@
+//! Fully-connected layers of odd sizes, against a sum of products in double precision.
+
+use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, TensorDesc};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_testkit::AlignedBuffer;
+use mxrs_types::{DType, WriteReq};
+use std::num::NonZeroUsize;
+
+/// Numbers between -1 and 1 that repeat after a prime.
+fn numbers(n: usize, period: usize) -> Vec<f64> {
+    (0..n).map(|i| f64::from((i * 7 % period) as f32 / period as f32 * 2.0 - 1.0)).collect()
+}
+
+fn check(backend: &Nnpack, team: &Team, rows: usize, steps: usize, outputs: usize) {
+    let ops = mxrs_ops::catalogue();
+    let op = ops.get("_sg_fully_connected").expect("it is in the catalogue");
+    let hidden = outputs.to_string();
+    let attrs = Attrs::from([("num_hidden", hidden.as_str()), ("with_sum", "True"), ("act", "relu")]);
+    let params = op.parse(&attrs).expect("the attributes are right");
+    let inputs = [[rows, steps].as_slice(), &[outputs, steps], &[outputs], &[rows, outputs]]
+        .map(|sizes| TensorDesc::dense(sizes, DType::F32));
+    let out = [inputs[3].clone()];
+    let call =
+        OpCall { op, params: &params, inputs: &inputs, outputs: &out, is_constant: &[false; 4], is_train: false };
+    let planned = backend.plan(&call).expect("it plans");
+    let data = [113, 127, 131, 137].iter().zip(&inputs).map(|(period, desc)| numbers(desc.shape.n_elements(), *period));
+    let data: Vec<Vec<f64>> = data.collect();
+    let buffers: Vec<AlignedBuffer> = data.iter().map(|data| AlignedBuffer::from_f64(data, DType::F32)).collect();
+    let mut result = AlignedBuffer::poisoned(out[0].size_bytes());
+    let args = KernelArgs {
+        inputs: &buffers.iter().map(|b| RawTensor::from_slice(b.bytes())).collect::<Vec<_>>(),
+        outputs: &[RawTensor::from_mut_slice(result.bytes_mut())],
+        reqs: &[WriteReq::Write],
+        scratch: RawTensor::from_slice(&[]),
+        team,
+        random: None,
+    };
+    planned.kernel.run(&args).expect("it runs");
+    assert!(result.guard_is_intact());
+    for (at, got) in result.to_f64(DType::F32).into_iter().enumerate() {
+        let (row, output) = (at / outputs, at % outputs);
+        let (x, w) = (&data[0][row * steps..][..steps], &data[1][output * steps..][..steps]);
+        let products: f64 = x.iter().zip(w).map(|(x, w)| x * w).sum();
+        let want = (products + data[2][output] + data[3][at]).max(0.0);
+        let bound = 3e-7 * (steps as f64 + 4.0);
+        assert!((got - want).abs() <= bound, "{rows}x{steps}x{outputs}: [{at}] {got}, expected {want}");
+    }
+}
+
+#[test]
+fn layers_of_odd_sizes_agree_with_double_precision() {
+    for threads in [1, 3] {
+        let threads = NonZeroUsize::new(threads).expect("a positive number");
+        let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
+        for isa in Isa::available() {
+            let backend = Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() });
+            for (rows, steps, outputs) in
+                [(1, 1, 1), (1, 2500, 7), (2, 33, 130), (3, 1040, 9), (5, 15, 40), (16, 300, 21), (23, 1100, 6)]
+            {
+                check(&backend, &team, rows, steps, outputs);
+            }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Random convolutions, with every kind of epilogue, against a sum of products in double precision.
+
+use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, Support, TensorDesc};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_testkit::AlignedBuffer;
+use mxrs_types::{DType, WriteReq};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// A convolution with what follows it.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    n: usize,
+    c: usize,
+    k: usize,
+    size: (usize, usize),
+    window: (usize, usize),
+    stride: (usize, usize),
+    pad: (usize, usize),
+    bias: bool,
+    sum: bool,
+    act: &'static str,
+}
+
+/// Numbers that look random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 16
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn tensor(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| f64::from((self.next() % 2048) as f32 / 1024.0 - 1.0)).collect()
+    }
+}
+
+impl Case {
+    fn random(numbers: &mut Numbers) -> Self {
+        let window = [(1, 1), (3, 3), (1, 7), (7, 1), (5, 5), (2, 3), (7, 7)][numbers.below(7)];
+        Self {
+            n: 1 + numbers.below(3),
+            c: [1, 3, 4, 16, 20, 32, 70][numbers.below(7)],
+            k: [3, 16, 32, 40, 64, 100][numbers.below(6)],
+            size: (window.0 + numbers.below(14), window.1 + numbers.below(18)),
+            window,
+            stride: (1 + numbers.below(3), 1 + numbers.below(4)),
+            pad: (numbers.below(window.0 + 1), numbers.below(window.1 + 1)),
+            bias: numbers.below(2) == 0,
+            sum: numbers.below(3) == 0,
+            act: ["none", "relu", "clip"][numbers.below(3)],
+        }
+    }
+
+    fn out_size(&self) -> (usize, usize) {
+        let along = |size, window, stride, pad| (size + 2 * pad - window) / stride + 1;
+        (
+            along(self.size.0, self.window.0, self.stride.0, self.pad.0),
+            along(self.size.1, self.window.1, self.stride.1, self.pad.1),
+        )
+    }
+
+    fn attrs(&self) -> Attrs {
+        let pair = |(a, b): (usize, usize)| format!("({a}, {b})");
+        let word = |flag: bool| if flag { "True" } else { "False" };
+        let (kernel, stride, pad, k) = (pair(self.window), pair(self.stride), pair(self.pad), self.k.to_string());
+        Attrs::from([
+            ("kernel", kernel.as_str()),
+            ("stride", stride.as_str()),
+            ("pad", pad.as_str()),
+            ("num_filter", k.as_str()),
+            ("no_bias", word(!self.bias)),
+            ("with_sum", word(self.sum)),
+            ("act", self.act),
+            ("a_min", "-0.5"),
+            ("a_max", "0.75"),
+        ])
+    }
+
+    fn expected(&self, data: &[f64], weight: &[f64], bias: Option<&[f64]>, sum: Option<&[f64]>) -> Vec<f64> {
+        let ((h, w), (kh, kw), (oh, ow)) = (self.size, self.window, self.out_size());
+        let mut out = vec![0.0; self.n * self.k * oh * ow];
+        for (at, y) in out.iter_mut().enumerate() {
+            let (x, rest) = (at % ow, at / ow);
+            let (row, rest) = (rest % oh, rest / oh);
+            let (k, n) = (rest % self.k, rest / self.k);
+            for c in 0..self.c {
+                for ky in 0..kh {
+                    for kx in 0..kw {
+                        let iy = (row * self.stride.0 + ky).wrapping_sub(self.pad.0);
+                        let ix = (x * self.stride.1 + kx).wrapping_sub(self.pad.1);
+                        if iy < h && ix < w {
+                            *y += data[((n * self.c + c) * h + iy) * w + ix]
+                                * weight[((k * self.c + c) * kh + ky) * kw + kx];
+                        }
+                    }
+                }
+            }
+            *y += bias.map_or(0.0, |bias| bias[k]) + sum.map_or(0.0, |sum| sum[at]);
+            *y = match self.act {
+                "relu" => y.max(0.0),
+                "clip" => y.clamp(-0.5, 0.75),
+                _ => *y,
+            };
+        }
+        out
+    }
+
+    /// Runs the case, in place of the sum too, and compares.
+    fn check(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers) {
+        let ops = mxrs_ops::catalogue();
+        let op = ops.get("_sg_conv").expect("it is in the catalogue");
+        let params = op.parse(&self.attrs()).expect("the attributes are right");
+        let (oh, ow) = self.out_size();
+        let dense = |sizes: &[usize]| TensorDesc::dense(sizes, DType::F32);
+        let out = dense(&[self.n, self.k, oh, ow]);
+        let mut inputs = vec![
+            dense(&[self.n, self.c, self.size.0, self.size.1]),
+            dense(&[self.k, self.c, self.window.0, self.window.1]),
+        ];
+        inputs.extend(self.bias.then(|| dense(&[self.k])));
+        inputs.extend(self.sum.then(|| out.clone()));
+        let data: Vec<Vec<f64>> = inputs.iter().map(|desc| numbers.tensor(desc.shape.n_elements())).collect();
+        let bias = self.bias.then(|| &data[2][..]);
+        let sum = self.sum.then(|| &data[inputs.len() - 1][..]);
+        let expected = self.expected(&data[0], &data[1], bias, sum);
+
+        let is_constant = vec![true; inputs.len()];
+        let outputs = [out.clone()];
+        let call = OpCall {
+            op,
+            params: &params,
+            inputs: &inputs,
+            outputs: &outputs,
+            is_constant: &is_constant,
+            is_train: false,
+        };
+        assert!(matches!(backend.supports(&call), Support::Yes { .. }), "{self:?}: {:?}", backend.supports(&call));
+        let planned = backend.plan(&call).expect("it said yes");
+        let laid_out: Vec<AlignedBuffer> = inputs
+            .iter()
+            .zip(&planned.input_layouts)
+            .zip(&data)
+            .map(|((desc, layout), data)| {
+                let to = desc.with_layout(layout.clone());
+                copy(backend, &AlignedBuffer::from_f64(data, DType::F32), desc, &to, team)
+            })
+            .collect();
+        let blocked = out.with_layout(planned.output_layouts[0].clone());
+        for in_place in [false, true] {
+            if in_place && !planned.can_run_inplace {
+                continue;
+            }
+            let mut result = AlignedBuffer::poisoned(blocked.size_bytes());
+            if in_place {
+                result = laid_out[inputs.len() - 1].clone();
+            }
+            run(&planned, &laid_out, &mut result, in_place, team);
+            assert!(result.guard_is_intact(), "{self:?}");
+            let padding_is_zero = padding(&result, [self.n, self.k, oh, ow]).all(|x| x == 0.0);
+            assert!(padding_is_zero, "{self:?}: channels of padding are not 0");
+            let got = copy(backend, &result, &blocked, &out, team).to_f64(DType::F32);
+            let terms = (self.c * self.window.0 * self.window.1) as f64;
+            // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
+            let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt();
+            for (at, (got, want)) in got.iter().zip(&expected).enumerate() {
+                let error = (got - want).abs();
+                assert!(error <= bound, "{self:?}, in place {in_place}: [{at}] {got}, expected {want}");
+            }
+        }
+    }
+}
+
+/// Error relative to the largest output that the settings allow beside that of a direct sum.
+fn relative(options: &NnpackOptions) -> f64 {
+    match options.accuracy {
+        _ if !options.winograd => 0.0,
+        Accuracy::Close => 8e-6,
+        Accuracy::Loose => 5e-5,
+    }
+}
+
+fn run(planned: &PlannedKernel, inputs: &[AlignedBuffer], out: &mut AlignedBuffer, in_place: bool, team: &Team) {
+    let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
+    let out = RawTensor::from_mut_slice(out.bytes_mut());
+    let mut raw: Vec<RawTensor<'_>> = inputs.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
+    if in_place {
+        *raw.last_mut().expect("a sum") = out;
+    }
+    let req = if in_place { WriteReq::Inplace } else { WriteReq::Write };
+    let args = KernelArgs {
+        inputs: &raw,
+        outputs: &[out],
+        reqs: &[req],
+        scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+        team,
+        random: None,
+    };
+    planned.kernel.run(&args).expect("it runs");
+    assert!(scratch.guard_is_intact(), "wrote behind the scratch memory");
+}
+
+/// Numbers of a tensor in blocks of channels that belong to no channel.
+fn padding(blocked: &AlignedBuffer, [n, k, h, w]: [usize; 4]) -> impl Iterator<Item = f64> {
+    let (values, blocks) = (blocked.to_f64(DType::F32), k.div_ceil(16));
+    assert_eq!(values.len(), n * blocks * h * w * 16);
+    values.into_iter().enumerate().filter_map(move |(at, x)| {
+        let channel = at / (16 * h * w) % blocks * 16 + at % 16;
+        (channel >= k).then_some(x)
+    })
+}
+
+fn copy(backend: &Nnpack, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDesc, team: &Team) -> AlignedBuffer {
+    if from.layout == to.layout {
+        return data.clone();
+    }
+    let kernel = backend.reorder(from, to).expect("no error").expect("a layout of its own");
+    let mut copy = AlignedBuffer::poisoned(to.size_bytes());
+    let args = KernelArgs {
+        inputs: &[RawTensor::from_slice(data.bytes())],
+        outputs: &[RawTensor::from_mut_slice(copy.bytes_mut())],
+        reqs: &[WriteReq::Write],
+        scratch: RawTensor::from_slice(&[]),
+        team,
+        random: None,
+    };
+    kernel.run(&args).expect("a copy runs");
+    assert!(copy.guard_is_intact());
+    copy
+}
+
+fn team(threads: usize) -> Arc<Team> {
+    let threads = NonZeroUsize::new(threads).expect("a positive number");
+    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
+}
+
+#[test]
+fn random_problems_agree_with_double_precision() {
+    let mut numbers = Numbers(0x1234_5678_9abc_def1);
+    for threads in [1, 3] {
+        let team = team(threads);
+        for isa in Isa::available() {
+            let backend = Nnpack::new(&team, NnpackOptions { isa, winograd: false, ..NnpackOptions::default() });
+            for _ in 0..40 {
+                Case::random(&mut numbers).check(&backend, &team, &mut numbers);
+            }
+        }
+    }
+}
+
+#[test]
+fn long_sums_in_parts_agree_with_double_precision() {
+    // More steps than one product makes, on images of few pixels, with a sum elsewhere and in place.
+    let mut numbers = Numbers(77);
+    let (team, plain) = (team(2), Case::random(&mut Numbers(5)));
+    let backend = Nnpack::new(&team, NnpackOptions { winograd: false, ..NnpackOptions::default() });
+    for (c, window) in [(1000, (1, 1)), (160, (3, 3)), (160, (5, 5))] {
+        let pad = (window.0 / 2, window.1 / 2);
+        let case = Case { n: 2, c, k: 48, size: (5, 5), window, stride: (1, 1), pad, sum: true, ..plain };
+        for act in ["none", "relu", "clip"] {
+            Case { act, ..case }.check(&backend, &team, &mut numbers);
+            Case { act, stride: (2, 2), sum: false, bias: true, ..case }.check(&backend, &team, &mut numbers);
+        }
+    }
+}
+
+#[test]
+fn winograd_agrees_with_double_precision() {
+    let mut numbers = Numbers(99);
+    for (threads, accuracy) in [(1, Accuracy::Close), (3, Accuracy::Loose)] {
+        let team = team(threads);
+        for isa in Isa::available() {
+            let backend = Nnpack::new(&team, NnpackOptions { isa, accuracy, ..NnpackOptions::default() });
+            for _ in 0..7 {
+                let case = Case::random(&mut numbers);
+                let (c, pad) = (16 + numbers.below(60), (numbers.below(2), numbers.below(3)));
+                let case = Case { c, window: (3, 3), stride: (1, 1), pad, size: (7 + c / 4, 5 + c % 11), ..case };
+                case.check(&backend, &team, &mut numbers);
+            }
+        }
+    }
+}
