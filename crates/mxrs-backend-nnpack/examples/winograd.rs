@@ -44,6 +44,7 @@ fn peak(team: &Team) -> f64 {
                 c_half_stride: 14 * 16,
                 add: false,
                 prefetch: std::ptr::null(),
+                prefetch_lines: (std::ptr::null(), 0),
                 finish: None,
             };
             for _ in 0..200 {

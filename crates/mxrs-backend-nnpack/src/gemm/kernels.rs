@@ -24,14 +24,19 @@ unsafe fn rows_by_columns<L: Lanes, const ROWS: usize, const NV: usize, const FE
         let stride = p.a_row_stride;
         let mut b = p.b.add(column);
         let mut acc = [[L::splat(0.0); NV]; ROWS];
-        let mut fetch = p.prefetch;
+        let (mut fetch, fetch_step) = if p.prefetch.is_null() { (p.b, 0) } else { (p.prefetch, LINE) };
+        let (mut line, mut line_blocks) = if p.prefetch_lines.1 == 0 { (p.b, 0) } else { p.prefetch_lines };
         for &offset in p.a_offsets {
+            let line_step = if line_blocks > 0 { LINE } else { 0 };
+            line_blocks = line_blocks.saturating_sub(1);
             let mut a = p.a.add(offset + row * stride);
             for _ in 0..BLOCK {
                 if FETCH {
                     L::prefetch(fetch);
                     L::prefetch(fetch.wrapping_add(LINE));
-                    fetch = fetch.wrapping_add(2 * LINE);
+                    L::prefetch(line);
+                    fetch = fetch.wrapping_add(2 * fetch_step);
+                    line = line.wrapping_add(line_step);
                 }
                 let mut panel = [L::splat(0.0); NV];
                 for v in 0..NV {
@@ -97,7 +102,7 @@ macro_rules! in_parts {
             for (row, len) in row_groups($rows, [$($most),+].len()) {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    match (len, row == 0 && column == 0 && !p.prefetch.is_null()) {
+                    match (len, row == 0 && column == 0 && p.prefetches()) {
                         $(
                             ($most, false) => rows_by_columns::<$lanes, $most, 2, false>(p, row, column, width),
                             ($most, true) => rows_by_columns::<$lanes, $most, 2, true>(p, row, column, width),
@@ -151,7 +156,7 @@ pub(super) unsafe fn avx512(rows: usize, whole: bool, product: &Product<'_>) {
     static WHOLE_FETCH: Table = table!(2, true, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]);
     static HALF: Table = table!(1, false, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]);
     static HALF_FETCH: Table = table!(1, true, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]);
-    let table = match (whole, product.prefetch.is_null()) {
+    let table = match (whole, !product.prefetches()) {
         (true, true) => &WHOLE,
         (true, false) => &WHOLE_FETCH,
         (false, true) => &HALF,

@@ -43,8 +43,17 @@ pub struct Product<'a> {
     /// Start of memory to bring into the second-level cache meanwhile, twice 64 bytes a step: the next panel. Null for none;
     /// never read otherwise, so it may point anywhere.
     pub prefetch: *const f32,
+    /// As `prefetch`, but 64 bytes a step, for as many blocks of 16 steps as the second number says.
+    pub prefetch_lines: (*const f32, usize),
     /// What happens to the sums before they are written.
     pub finish: Option<&'a Finish>,
+}
+
+impl Product<'_> {
+    /// Whether it brings anything into the caches beside its operands.
+    fn prefetches(&self) -> bool {
+        !self.prefetch.is_null() || self.prefetch_lines.1 > 0
+    }
 }
 
 /// What happens to the sums before they are written.

@@ -74,6 +74,7 @@ fn check(isa: Isa, case: &Case) {
         c_half_stride,
         add: case.add,
         prefetch: if case.prefetch { b.as_ptr() } else { std::ptr::null() },
+        prefetch_lines: (a.as_ptr(), rows % 3),
         finish: finishes.then_some(&finish),
     };
     // SAFETY: the vectors are as long as the case needs, and only this thread has them.
@@ -148,6 +149,7 @@ fn bounds_leave_what_is_not_a_number() {
             c_half_stride: 16,
             add: false,
             prefetch: std::ptr::null(),
+            prefetch_lines: (std::ptr::null(), 0),
             finish: Some(&finish),
         };
         // SAFETY: no blocks are read; bias and result have 32 values.

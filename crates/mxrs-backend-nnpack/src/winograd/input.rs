@@ -1,7 +1,7 @@
 //! Transform of the inputs: a row of tiles of one channel block at a time, first down its columns into a small buffer (so
 //! that columns shared by neighbouring tiles are transformed once), then along its rows, to a plane per product.
 
-use super::one_d;
+use super::one_d::{self, unrolled};
 use super::points::Points;
 use crate::gemm::lanes::Lanes;
 
@@ -66,13 +66,13 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles) {
             for lane in (0..BLOCK).step_by(L::N) {
                 let at = x * BLOCK + lane;
                 let mut d = [L::splat(0.0); super::points::MAX_N];
-                for i in 0..V::N {
+                unrolled!(i in 0..V::N, {
                     d[i] = L::load(rows[i].wrapping_add(at));
-                }
+                });
                 let d = one_d::input::<L, V>(&d);
-                for i in 0..V::N {
+                unrolled!(i in 0..V::N, {
                     d[i].store(t.buffer.add(i * BUFFER_STRIDE + at));
-                }
+                });
             }
         }
         for i in 0..V::N {
@@ -80,14 +80,14 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles) {
                 for lane in (0..BLOCK).step_by(L::N) {
                     let from = t.buffer.add(i * BUFFER_STRIDE + tile * H::M * BLOCK + lane);
                     let mut d = [L::splat(0.0); super::points::MAX_N];
-                    for j in 0..H::N {
+                    unrolled!(j in 0..H::N, {
                         d[j] = L::load(from.add(j * BLOCK));
-                    }
+                    });
                     let d = one_d::input::<L, H>(&d);
                     let to = t.factors.add(i * H::N * t.plane + tile * BLOCK + lane);
-                    for j in 0..H::N {
+                    unrolled!(j in 0..H::N, {
                         d[j].store(to.add(j * t.plane));
-                    }
+                    });
                 }
             }
         }

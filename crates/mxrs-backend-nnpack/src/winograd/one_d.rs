@@ -3,6 +3,20 @@
 use super::points::{MAX_N, MAX_PAIRS, Points};
 use crate::gemm::lanes::Lanes;
 
+/// A loop over `$i in 0..$n` with at most [`MAX_N`] rounds, written out, so that `$i` is a constant in each.
+macro_rules! unrolled {
+    ($i:ident in 0..$n:expr, $body:block) => {
+        unrolled!($i, $n, $body, [0 1 2 3 4 5 6 7])
+    };
+    ($i:ident, $n:expr, $body:block, [$($k:literal)+]) => {$(
+        if $k < $n {
+            let $i: usize = $k;
+            $body
+        }
+    )+};
+}
+pub(super) use unrolled;
+
 /// A tile's values along one axis; the first `N` or `M` of them count.
 pub(super) type Line<L> = [L; MAX_N];
 
@@ -24,10 +38,11 @@ unsafe fn times_plus<L: Lanes>(x: L, by: f64, z: L) -> L {
 #[inline(always)]
 unsafe fn even<L: Lanes>(d: &Line<L>, first: usize, coefficients: &[f64; MAX_PAIRS + 1], degree: usize) -> L {
     let mut sum = d[first + 2 * degree];
-    for k in (0..degree).rev() {
+    unrolled!(back in 0..degree, {
+        let k = degree - 1 - back;
         // SAFETY: the caller has the instructions.
         sum = unsafe { times_plus(d[first + 2 * k], coefficients[k], sum) };
-    }
+    });
     sum
 }
 
@@ -44,11 +59,11 @@ pub(super) unsafe fn input<L: Lanes, P: Points>(d: &Line<L>) -> Line<L> {
         if P::ZERO {
             out[0] = even(d, 0, &P::ALL, pairs);
         }
-        for i in 0..pairs {
+        unrolled!(i in 0..pairs, {
             let (x, one) = (even(d, z + 1, &P::WITHOUT[i], pairs - 1), even(d, z, &P::WITHOUT[i], pairs - 1));
             out[z + 2 * i] = times_plus(one, P::PAIRS[i], x);
             out[z + 2 * i + 1] = times_plus(one, -P::PAIRS[i], x);
-        }
+        });
         if P::INFINITY {
             out[z + 2 * pairs] = even(d, z, &P::ALL, pairs);
         }
@@ -66,35 +81,30 @@ pub(super) unsafe fn output<L: Lanes, P: Points>(m: &Line<L>) -> Line<L> {
     let (mut sums, mut differences, mut out) = (*m, *m, *m);
     // SAFETY: the caller has the instructions.
     unsafe {
-        for i in 0..pairs {
+        unrolled!(i in 0..pairs, {
             let (plus, minus) = (m[z + 2 * i], m[z + 2 * i + 1]);
             sums[i] = plus.add(minus);
             differences[i] = plus.sub(minus);
-        }
-        for y in 0..P::M {
+        });
+        unrolled!(y in 0..P::M, {
             let parts = if y % 2 == 0 { &sums } else { &differences };
-            let mut have = None;
-            if y == 0 && P::ZERO {
-                have = Some(m[0]);
-            }
-            if y == P::M - 1 && P::INFINITY {
-                have = Some(m[z + 2 * pairs]);
-            }
-            for i in 0..pairs {
-                let mut power = 1.0;
-                for _ in 0..y {
-                    power *= P::PAIRS[i];
-                }
+            let mut have = match () {
+                () if y == 0 && P::ZERO => Some(m[0]),
+                () if y == P::M - 1 && P::INFINITY => Some(m[z + 2 * pairs]),
+                () => None,
+            };
+            unrolled!(i in 0..pairs, {
+                let power = P::POWERS[y][i];
                 have = Some(match have {
                     Some(sum) => times_plus(parts[i], power, sum),
                     None if power == 1.0 => parts[i],
                     None => parts[i].mul(L::splat(power as f32)),
                 });
-            }
+            });
             if let Some(sum) = have {
                 out[y] = sum;
             }
-        }
+        });
     }
     out
 }

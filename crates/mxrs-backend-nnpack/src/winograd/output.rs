@@ -2,7 +2,7 @@
 //! buffer, then down its columns into the image, where bias, sum and bounds are applied.
 
 use super::input::BUFFER_STRIDE;
-use super::one_d;
+use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points};
 use crate::gemm::lanes::Lanes;
 
@@ -57,14 +57,14 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles<'_>) {
                 for lane in (0..BLOCK).step_by(L::N) {
                     let from = t.products.add(i * H::N * t.plane + tile * BLOCK + lane);
                     let mut m = [L::splat(0.0); MAX_N];
-                    for j in 0..H::N {
+                    unrolled!(j in 0..H::N, {
                         m[j] = L::load(from.add(j * t.plane));
-                    }
+                    });
                     let y = one_d::output::<L, H>(&m);
                     let to = t.buffer.add(i * BUFFER_STRIDE + tile * H::M * BLOCK + lane);
-                    for j in 0..H::M {
+                    unrolled!(j in 0..H::M, {
                         y[j].store(to.add(j * BLOCK));
-                    }
+                    });
                 }
             }
         }
@@ -96,11 +96,11 @@ unsafe fn down_columns<L: Lanes, V: Points, const ALL: bool, const SUM: bool>(
             for x in 0..columns {
                 let at = x * BLOCK + lane;
                 let mut m = [L::splat(0.0); MAX_N];
-                for i in 0..V::N {
+                unrolled!(i in 0..V::N, {
                     m[i] = L::load(t.buffer.add(i * BUFFER_STRIDE + at));
-                }
+                });
                 let y = one_d::output::<L, V>(&m);
-                for i in 0..V::M {
+                unrolled!(i in 0..V::M, {
                     if ALL || i < rows {
                         let mut y = y[i].add(bias);
                         if SUM {
@@ -108,7 +108,7 @@ unsafe fn down_columns<L: Lanes, V: Points, const ALL: bool, const SUM: bool>(
                         }
                         y.clamp(lo, hi).store(t.dst.add(i * t.row + at));
                     }
-                }
+                });
             }
         }
     }

@@ -47,8 +47,8 @@ pub(super) trait Points {
     /// `Q`.
     const ALL: Even = product_without(Self::PAIRS, usize::MAX);
     /// `Q_a` for each pair.
-    const WITHOUT: [Even; MAX_PAIRS] = {
-        let mut all = [[0.0; MAX_PAIRS + 1]; MAX_PAIRS];
+    const WITHOUT: [Even; MAX_N] = {
+        let mut all = [[0.0; MAX_PAIRS + 1]; MAX_N];
         let mut i = 0;
         while i < Self::PAIRS.len() {
             all[i] = product_without(Self::PAIRS, i);
@@ -56,6 +56,23 @@ pub(super) trait Points {
         }
         all
     };
+    /// `a^y` for each output `y` and pair.
+    const POWERS: [[f64; MAX_N]; MAX_N] = powers(Self::PAIRS);
+}
+
+/// `a^y` for each output `y` and pair.
+const fn powers(pairs: &[f64]) -> [[f64; MAX_N]; MAX_N] {
+    let mut powers = [[1.0; MAX_N]; MAX_N];
+    let mut y = 1;
+    while y < MAX_N {
+        let mut i = 0;
+        while i < pairs.len() {
+            powers[y][i] = powers[y - 1][i] * pairs[i];
+            i += 1;
+        }
+        y += 1;
+    }
+    powers
 }
 
 /// `Π (x² - a²)` over the pairs but one.

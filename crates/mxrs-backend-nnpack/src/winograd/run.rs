@@ -122,7 +122,16 @@ impl Plan {
                     let tiles = self.block(block);
                     self.inputs(tensors, &layout, tiles.clone(), 0..tiles.len(), 0..self.c_blocks, factors, own);
                     for group in 0..self.panels().div_ceil(self.blocking.panels) {
-                        self.outputs(tensors, &layout, tiles.clone(), 0..tiles.len(), group, factors, own);
+                        self.outputs(
+                            tensors,
+                            &layout,
+                            tiles.clone(),
+                            0..tiles.len(),
+                            group,
+                            Some(self.block(block + 1)),
+                            factors,
+                            own,
+                        );
                     }
                 });
             }
@@ -161,7 +170,16 @@ impl Plan {
                     phases.wait(2 * block);
                     phases.work(2 * block + 1, thread, |item| {
                         let (group, part) = (item / parts, item % parts);
-                        self.outputs(tensors, &layout, tiles.clone(), cut(parts, part), group, tensors.scratch, own);
+                        self.outputs(
+                            tensors,
+                            &layout,
+                            tiles.clone(),
+                            cut(parts, part),
+                            group,
+                            None,
+                            tensors.scratch,
+                            own,
+                        );
                     });
                     if block + 1 < blocks {
                         phases.wait(2 * block + 1);
@@ -177,10 +195,14 @@ impl Plan {
         first.min(tiles)..(first + self.blocking.tiles).min(tiles)
     }
 
-    /// Cuts tiles (`within` a block) into strips that the buffer can hold.
-    fn strips(&self, block: Range<usize>, within: Range<usize>) -> impl Iterator<Item = Strip> {
+    /// Tiles that the buffer can hold.
+    fn longest(&self) -> usize {
+        (BUFFER_COLUMNS - self.kernels.n[1]) / self.kernels.m[1] + 1
+    }
+
+    /// Cuts tiles (`within` a block) into strips of a row of tiles, of at most `longest`.
+    fn strips(&self, block: Range<usize>, within: Range<usize>, longest: usize) -> impl Iterator<Item = Strip> {
         let [down, across] = self.tiles;
-        let longest = (BUFFER_COLUMNS - self.kernels.n[1]) / self.kernels.m[1] + 1;
         let mut first = within.start;
         std::iter::from_fn(move || {
             if first >= within.end {
@@ -211,7 +233,7 @@ impl Plan {
         unsafe {
             let buffer = own.add(self.products() * layout.products_plane);
             for c in channels {
-                for strip in self.strips(block.clone(), within.clone()) {
+                for strip in self.strips(block.clone(), within.clone(), self.longest()) {
                     let origin =
                         [0, 1].map(|i| (strip.at[i] * self.kernels.m[i]) as isize - self.shape.pad[i] as isize);
                     (self.kernels.input)(&input::Tiles {
@@ -236,10 +258,13 @@ impl Plan {
         block: Range<usize>,
         within: Range<usize>,
         group: usize,
+        next: Option<Range<usize>>,
         factors: *const f32,
         own: *mut f32,
     ) {
         let (first, end) = (group * self.blocking.panels, ((group + 1) * self.blocking.panels).min(self.panels()));
+        let mut lines = self.lines_to_fetch(tensors, block.clone(), within.clone(), group, next).into_iter();
+        let mut line: (*const f32, usize) = (std::ptr::null(), 0);
         let offsets: Vec<usize> = (0..self.c_blocks).map(|c| c * layout.tiles * BLOCK).collect();
         let half = layout.part * BLOCK;
         // SAFETY: all indices are those of the shape and the layout.
@@ -251,6 +276,11 @@ impl Plan {
                     let a = factors.add(product * layout.factors_plane + within.start * BLOCK);
                     let c = own.add(product * layout.products_plane + (panel - first) * 2 * half);
                     for (row, rows) in row_groups(within.len(), MAX_ROWS) {
+                        if line.1 == 0 {
+                            line = lines.next().unwrap_or(line);
+                        }
+                        let prefetch_lines = (line.0, line.1.min(self.c_blocks));
+                        line = (line.0.wrapping_add(prefetch_lines.1 * BLOCK * LINE), line.1 - prefetch_lines.1);
                         let call = Product {
                             a: a.add(row * BLOCK),
                             a_offsets: &offsets,
@@ -265,6 +295,7 @@ impl Plan {
                             } else {
                                 std::ptr::null()
                             },
+                            prefetch_lines,
                             finish: None,
                         };
                         self.gemm.run(rows, whole, &call);
@@ -276,7 +307,7 @@ impl Plan {
             let buffer = own.add(self.products() * layout.products_plane);
             for k in first * 2..(end * 2).min(self.k_blocks) {
                 let finish = self.finish(tensors.epilogue, k);
-                for strip in self.strips(block.clone(), within.clone()) {
+                for strip in self.strips(block.clone(), within.clone(), self.longest()) {
                     let at = [strip.at[0] * mv, strip.at[1] * mh];
                     let offset = (((strip.image * self.k_blocks + k) * oh + at[0]) * ow + at[1]) * BLOCK;
                     (self.kernels.output)(&output::Tiles {
@@ -293,6 +324,52 @@ impl Plan {
                 }
             }
         }
+    }
+
+    /// What to bring into the cache while a group of panels is multiplied: rows of the outputs that follow and of their sum,
+    /// and this group's part of the next block's inputs. Address and length in 16 lines each.
+    fn lines_to_fetch(
+        &self,
+        tensors: &Tensors<'_>,
+        block: Range<usize>,
+        within: Range<usize>,
+        group: usize,
+        next: Option<Range<usize>>,
+    ) -> Vec<(*const f32, usize)> {
+        let mut lines = vec![];
+        let ([h, w], [oh, ow]) = (self.shape.size, self.shape.out);
+        let (first, end) =
+            (group * self.blocking.panels * 2, ((group + 1) * self.blocking.panels * 2).min(self.k_blocks));
+        for strip in self.strips(block.clone(), within.clone(), usize::MAX) {
+            let at = [0, 1].map(|i| strip.at[i] * self.kernels.m[i]);
+            for k in first..end {
+                for y in at[0]..(at[0] + self.kernels.m[0]).min(oh) {
+                    let offset = (((strip.image * self.k_blocks + k) * oh + y) * ow + at[1]) * BLOCK;
+                    let blocks = (strip.len * self.kernels.m[1]).div_ceil(BLOCK);
+                    lines.push((tensors.dst.wrapping_add(offset).cast_const(), blocks));
+                    if let Some(sum) = tensors.epilogue.sum {
+                        lines.push((sum.wrapping_add(offset), blocks));
+                    }
+                }
+            }
+        }
+        let groups = self.panels().div_ceil(self.blocking.panels);
+        let channels = self.c_blocks * group / groups..self.c_blocks * (group + 1) / groups;
+        if let Some(next) = next {
+            for strip in self.strips(next.clone(), 0..next.len(), usize::MAX) {
+                let at = [0, 1].map(|i| (strip.at[i] * self.kernels.m[i]).saturating_sub(self.shape.pad[i]));
+                for c in channels.clone() {
+                    for y in at[0]..(at[0] + self.kernels.n[0]).min(h) {
+                        let offset = (((strip.image * self.c_blocks + c) * h + y) * w + at[1]) * BLOCK;
+                        lines.push((
+                            tensors.src.wrapping_add(offset),
+                            (strip.len * self.kernels.m[1] + 2).div_ceil(BLOCK),
+                        ));
+                    }
+                }
+            }
+        }
+        lines
     }
 
     /// What is done to the outputs of a channel block.
