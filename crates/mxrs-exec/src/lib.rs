@@ -72,6 +72,7 @@ mod runner;
 mod segment;
 mod store;
 mod tap;
+mod timing;
 mod training;
 
 pub use buckets::{Bucket, BucketingExecutor};
@@ -89,3 +90,4 @@ pub use pool::MemoryPool;
 pub use report::{ExecutorReport, FusedReport, StepReport};
 pub use reshape::ReshapeOptions;
 pub use store::PackedStore;
+pub use timing::StepTimes;

@@ -22,6 +22,10 @@ pub struct StepReport {
     pub outputs: Vec<String>,
     /// Calls of the graph it runs: more than one where it is a fused call.
     pub n_calls: usize,
+    /// Multiply-adds, by the operator's own estimate; 0 for copies.
+    pub multiply_adds: u64,
+    /// Bytes of all inputs and outputs together.
+    pub bytes: usize,
     /// Whether it runs only when a constant changed.
     pub is_prepare: bool,
     /// Backends that refused the call, with reasons.
@@ -88,6 +92,8 @@ pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {
             inputs: text(&step.inputs),
             outputs: text(&step.outputs),
             n_calls: step.n_calls,
+            multiply_adds: step.multiply_adds,
+            bytes: step.inputs.iter().chain(&step.outputs).map(|&v| program.values[v].desc.size_bytes()).sum(),
             is_prepare,
             refusals: step.refusals.clone(),
         }

@@ -178,6 +178,11 @@ impl Executor {
         ))
     }
 
+    /// Lets an autograd tape know that inference is about to overwrite the outputs.
+    pub(crate) fn note_outputs(&self) -> Result<()> {
+        self.note_writes(false)
+    }
+
     /// Lets an autograd tape know which arrays are about to change.
     #[track_caller]
     fn note_writes(&self, is_train: bool) -> Result<()> {

@@ -16,6 +16,7 @@ use mxrs_types::Result;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Settings, engine, storage, thread team, operators and backends. Clones are handles to the same runtime.
 #[derive(Clone)]
@@ -186,6 +187,12 @@ impl Runtime {
     /// The settings it was made from.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
+    }
+
+    /// Float32 operations per second that the threads of loops reach at best, a multiply-add being two, without reading
+    /// memory: what kernels are measured against. Takes `patience`.
+    pub fn peak_flops(&self, patience: Duration) -> f64 {
+        mxrs_backend_nnpack::peak_flops(self.team(), patience)
     }
 
     /// Engine and storage, as arrays take them.

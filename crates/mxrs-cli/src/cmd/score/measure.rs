@@ -19,11 +19,11 @@ pub struct Plan {
     pub repeat: u32,
 }
 
-/// Images per second of each measurement.
+/// Images per second of each measurement, and what was measured.
 ///
 /// # Errors
 /// What binding or a kernel reports; an interrupt.
-pub fn measure(model: &Model, input: &Input, plan: Plan) -> Outcome<Vec<f64>> {
+pub fn measure(model: &Model, input: &Input, plan: Plan) -> Outcome<(Vec<f64>, BoundModel)> {
     let bound = model.bind(&[(&input.name, input.shape(plan.batch_size))])?;
     input.fill(bound.executor().argument(&input.name)?)?;
     for _ in 0..plan.warmup {
@@ -40,7 +40,7 @@ pub fn measure(model: &Model, input: &Input, plan: Plan) -> Outcome<Vec<f64>> {
         let images = f64::from(plan.num_batches) * plan.batch_size as f64;
         figures.push(images / start.elapsed().as_secs_f64());
     }
-    Ok(figures)
+    Ok((figures, bound))
 }
 
 fn run(bound: &BoundModel) -> Result<()> {

@@ -1,5 +1,6 @@
 //! `mxrs score`: images per second of inference, with the flags and log lines of MXNet's `benchmark_score.py`.
 
+mod explain;
 mod measure;
 mod report;
 
@@ -7,11 +8,16 @@ use crate::args::{Compute, float_dtype, image_shape};
 use crate::exit::{Failure, Outcome};
 use crate::networks::{BENCHMARK, Network, WITHOUT_FLOAT16, is_built};
 use crate::{interrupt, start};
+use explain::Explained;
 use measure::{Plan, measure};
 use mxrs::Runtime;
 use mxrs::types::{DType, ErrorKind, Shape};
 use report::{Cell, Report, Status};
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long the processor's peak is looked for.
+const PEAK_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Batch sizes of `--batch-size 0`.
 const BATCH_SIZES: [usize; 5] = [1, 32, 64, 128, 256];
@@ -39,6 +45,9 @@ pub struct Args {
     /// Times each measurement is made; above 1 a second line gives median and spread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
+    /// Print what each layer takes, its kernel and the share of the processor's peak it reaches
+    #[arg(long)]
+    explain: bool,
     /// Write all figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -103,11 +112,13 @@ fn network(args: &Args, runtime: &Runtime, name: &str, report: &mut Report) -> O
     for batch_size in sizes {
         for &dtype in &args.dtype {
             interrupt::check()?;
-            let status = cell(args, runtime, name, batch_size, dtype)?;
-            let cell = Cell::new(name, Some(batch_size), Some(dtype), status);
+            let (status, explained) = cell(args, runtime, name, batch_size, dtype)?;
+            let mut cell = Cell::new(name, Some(batch_size), Some(dtype), status);
+            cell.explained = explained;
             for line in cell.lines() {
                 tracing::info!("{line}");
             }
+            cell.explained.as_ref().map_or(Ok(()), Explained::print)?;
             report.add(cell);
         }
     }
@@ -115,20 +126,25 @@ fn network(args: &Args, runtime: &Runtime, name: &str, report: &mut Report) -> O
 }
 
 /// One measurement. What concerns it alone is its status; files that cannot be used and interrupts end the command.
-fn cell(args: &Args, runtime: &Runtime, name: &str, batch_size: usize, dtype: DType) -> Outcome<Status> {
+fn cell(
+    args: &Args,
+    runtime: &Runtime,
+    name: &str,
+    batch_size: usize,
+    dtype: DType,
+) -> Outcome<(Status, Option<Explained>)> {
+    let refused = |reason: String| Ok((Status::NotBuilt(reason), None));
     if dtype == DType::F16 {
         if WITHOUT_FLOAT16.contains(&name) {
-            return Ok(Status::NotBuilt(format!("Model definition for {name} does not support float16")));
+            return refused(format!("Model definition for {name} does not support float16"));
         }
-        return Ok(Status::NotBuilt("float16 runs on GPUs only".into()));
+        return refused("float16 runs on GPUs only".into());
     }
     let network =
         match &args.symbol {
             None => Network::named(name, dtype),
             Some(_) if dtype != DType::F32 => {
-                return Ok(Status::NotBuilt(format!(
-                    "a network from a file runs as it is; --dtype {dtype} changes nothing"
-                )));
+                return refused(format!("a network from a file runs as it is; --dtype {dtype} changes nothing"));
             }
             Some(symbol) => Ok(Network::from_files(runtime, symbol, args.params.as_deref(), &args.data_shape)
                 .map_err(Failure::input)?),
@@ -136,13 +152,19 @@ fn cell(args: &Args, runtime: &Runtime, name: &str, batch_size: usize, dtype: DT
     let plan = Plan { batch_size, warmup: args.warmup, num_batches: args.num_batches, repeat: args.repeat };
     let measured = network.and_then(|network| network.into_model(runtime)).map_err(Failure::from);
     let measured = measured.and_then(|(model, input)| measure(&model, &input, plan));
-    match measured {
-        Ok(figures) => Ok(Status::Measured(figures)),
-        Err(Failure::Run(error)) => Ok(match error.kind() {
-            ErrorKind::OutOfMemory { .. } => Status::OutOfMemory(error.to_string()),
-            ErrorKind::NotBuilt { .. } => Status::NotBuilt(error.to_string()),
-            _ => Status::Failed(error.to_string()),
-        }),
-        Err(other) => Err(other),
+    let explained = measured.and_then(|(figures, bound)| {
+        let explain = || Explained::measure(bound.executor(), args.num_batches, runtime.peak_flops(PEAK_PATIENCE));
+        Ok((Status::Measured(figures), args.explain.then(explain).transpose()?))
+    });
+    match explained {
+        Err(Failure::Run(error)) => {
+            let status = match error.kind() {
+                ErrorKind::OutOfMemory { .. } => Status::OutOfMemory(error.to_string()),
+                ErrorKind::NotBuilt { .. } => Status::NotBuilt(error.to_string()),
+                _ => Status::Failed(error.to_string()),
+            };
+            Ok((status, None))
+        }
+        other => other,
     }
 }

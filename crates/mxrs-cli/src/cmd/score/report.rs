@@ -1,5 +1,6 @@
 //! The figures of `score`: log lines for people and parsers, JSON for programs.
 
+use super::explain::Explained;
 use crate::exit::{Failure, Outcome};
 use crate::terminal;
 use mxrs::format::write_atomically;
@@ -32,6 +33,9 @@ pub struct Cell {
     repetitions: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// What each layer took, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explained: Option<Explained>,
 }
 
 impl Cell {
@@ -52,6 +56,7 @@ impl Cell {
             images_per_sec: median(&repetitions),
             repetitions,
             reason,
+            explained: None,
         }
     }
 

@@ -1,0 +1,74 @@
+//! How long each step of a bound graph takes.
+
+use crate::executor::Executor;
+use crate::runner::Runner;
+use mxrs_sync::{Rank, RankedMutex};
+use mxrs_types::Result;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What [`Executor::time_steps`] measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepTimes {
+    /// Of each step, in the order of the report without the preparing ones: the mean over all runs.
+    pub steps: Vec<Duration>,
+    /// Of a run that nobody looks into: the mean over as many runs, in turn with the others.
+    pub whole: Duration,
+}
+
+impl Executor {
+    /// Runs inference `2 * n_runs` times, every other time with a look at the clock after each step. Waits for the end.
+    ///
+    /// # Errors
+    /// As [`Executor::forward`], and what a kernel reports.
+    pub fn time_steps(&self, n_runs: usize) -> Result<StepTimes> {
+        let runner = self.runner(false)?;
+        // What is made once is made before.
+        self.forward()?;
+        self.context.engine().wait_to_write(self.pool().var())?;
+        let n_steps = runner.halves()[0].len();
+        let times = Arc::new(RankedMutex::new(Rank::Leaf, (vec![Duration::ZERO; n_steps], Duration::ZERO)));
+        for _ in 0..n_runs.max(1) {
+            let of_run = Arc::clone(&times);
+            self.note_outputs()?;
+            let random = runner.reserve(&self.context);
+            runner.push_timed(random, move |run| time(run, n_steps, &of_run))?;
+        }
+        self.context.engine().wait_to_write(self.pool().var())?;
+        let (steps, whole) = &*times.lock();
+        let mean = |sum: &Duration| *sum / n_runs.max(1) as u32;
+        Ok(StepTimes { steps: steps.iter().map(mean).collect(), whole: mean(whole) })
+    }
+}
+
+type Times = RankedMutex<(Vec<Duration>, Duration)>;
+
+fn time(run: &dyn Fn(std::ops::Range<usize>) -> Result<()>, n_steps: usize, times: &Times) -> Result<()> {
+    let start = Instant::now();
+    run(0..n_steps)?;
+    times.lock().1 += start.elapsed();
+    let mut took = Vec::with_capacity(n_steps);
+    let mut last = Instant::now();
+    for step in 0..n_steps {
+        run(step..step + 1)?;
+        let now = Instant::now();
+        took.push(now - last);
+        last = now;
+    }
+    times.lock().0.iter_mut().zip(took).for_each(|(sum, took)| *sum += took);
+    Ok(())
+}
+
+impl Runner {
+    /// Pushes one task that holds everything the forward steps need and calls `body` with what runs some of them.
+    fn push_timed(
+        &self,
+        random: mxrs_ndarray::RandomCalls,
+        body: impl FnOnce(&dyn Fn(std::ops::Range<usize>) -> Result<()>) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        self.push_forward(move |machine| {
+            machine.prepare()?;
+            body(&|steps| machine.run(steps, random))
+        })
+    }
+}
