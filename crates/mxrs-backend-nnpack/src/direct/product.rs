@@ -167,6 +167,7 @@ impl Share<'_> {
                         c_half_stride: plane,
                         add: !is_first || sum_is_here,
                         prefetch: next,
+                        prefetch_lines: (std::ptr::null(), 0),
                         finish: is_last.then_some(&finish),
                     },
                 );
