@@ -44,7 +44,7 @@ impl Blocking {
         let groups = n_panels.div_ceil(self.panels);
         let enough = match self.schedule {
             Schedule::Independent => 1,
-            Schedule::Cooperative if groups % self.threads == 0 || groups >= 4 * self.threads => 1,
+            Schedule::Cooperative if groups.is_multiple_of(self.threads) || groups >= 4 * self.threads => 1,
             Schedule::Cooperative => self.threads,
         };
         enough.min(self.tiles.div_ceil(MAX_ROWS)).max(1)

@@ -5,17 +5,22 @@ use super::{Variant, input, output, weights};
 use crate::Isa;
 use crate::isa::Set;
 
+type Input = unsafe fn(&input::Tiles);
+type Output = unsafe fn(&output::Tiles<'_>);
+
 /// A pair of one-dimensional transforms, compiled for one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
     /// Inputs to factors.
-    pub input: unsafe fn(&input::Tiles),
+    pub input: Input,
     /// Products to outputs.
-    pub output: unsafe fn(&output::Tiles<'_>),
+    pub output: Output,
     /// Filters to factors: what is multiplied, for one channel of inputs and outputs.
     pub weights: fn() -> weights::Matrices,
     /// Outputs of a tile, down and across.
     pub m: [usize; 2],
+    /// Taps.
+    pub r: [usize; 2],
     /// Products.
     pub n: [usize; 2],
 }
@@ -29,12 +34,18 @@ impl Kernels {
             Variant::F4 => pair::<points::F4x3, points::F4x3>(isa),
             Variant::F5 => pair::<points::F5x3, points::F5x3>(isa),
             Variant::F6 => pair::<points::F6x3, points::F6x3>(isa),
+            Variant::F3Of5 => pair::<points::F3x5, points::F3x5>(isa),
+            Variant::F4Of5 => pair::<points::F4x5, points::F4x5>(isa),
+            Variant::Row4Of3 => pair::<points::F1x1, points::F4x3>(isa),
+            Variant::Column4Of3 => pair::<points::F4x3, points::F1x1>(isa),
+            Variant::Row3Of7 => pair::<points::F1x1, points::F3x7>(isa),
+            Variant::Column3Of7 => pair::<points::F3x7, points::F1x1>(isa),
         }
     }
 }
 
 fn pair<V: Points, H: Points>(isa: Isa) -> Kernels {
-    let (input, output): (unsafe fn(&input::Tiles), unsafe fn(&output::Tiles<'_>)) = match isa.set() {
+    let (input, output): (Input, Output) = match isa.set() {
         Set::Portable => (input_portable::<V, H>, output_portable::<V, H>),
         #[cfg(target_arch = "x86_64")]
         Set::Avx2 => (input_avx2::<V, H>, output_avx2::<V, H>),
@@ -42,7 +53,7 @@ fn pair<V: Points, H: Points>(isa: Isa) -> Kernels {
         Set::Avx512 => (input_avx512::<V, H>, output_avx512::<V, H>),
     };
     let weights = || weights::Matrices::new::<V, H>();
-    Kernels { input, output, weights, m: [V::M, H::M], n: [V::N, H::N] }
+    Kernels { input, output, weights, m: [V::M, H::M], r: [V::R, H::R], n: [V::N, H::N] }
 }
 
 macro_rules! compiled {

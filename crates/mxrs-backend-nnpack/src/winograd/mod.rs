@@ -9,17 +9,20 @@
 //! Results do not depend on the number of threads or on the blocking: each product is summed over the channels in one order.
 
 mod blocking;
+mod candidates;
 mod input;
 mod kernels;
 mod one_d;
 mod output;
 mod points;
 mod run;
+mod search;
 #[cfg(test)]
 mod tests;
 mod weights;
 
 pub use blocking::{Blocking, Schedule};
+pub use search::{Measured, search};
 
 use crate::Isa;
 use crate::gemm::{Gemm, PANEL};
@@ -72,11 +75,35 @@ pub enum Variant {
     F5,
     /// 6x6 outputs: 64 products for 324.
     F6,
+    /// 3x3 outputs of a 5x5 filter: 49 products for 225.
+    F3Of5,
+    /// 4x4 outputs of a 5x5 filter: 64 products for 400.
+    F4Of5,
+    /// Four outputs in a row of a 1x3 filter: 6 products for 12.
+    Row4Of3,
+    /// Four outputs in a column of a 3x1 filter.
+    Column4Of3,
+    /// Three outputs in a row of a 1x7 filter: 9 products for 21.
+    Row3Of7,
+    /// Three outputs in a column of a 7x1 filter.
+    Column3Of7,
 }
 
 impl Variant {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::F2, Self::F3, Self::F4, Self::F5, Self::F6];
+    pub const ALL: [Self; 11] = [
+        Self::F2,
+        Self::F3,
+        Self::F4,
+        Self::F5,
+        Self::F6,
+        Self::F3Of5,
+        Self::F4Of5,
+        Self::Row4Of3,
+        Self::Column4Of3,
+        Self::Row3Of7,
+        Self::Column3Of7,
+    ];
 
     /// Its name, for traces: `f4x4_3x3`.
     pub fn name(self) -> &'static str {
@@ -86,6 +113,12 @@ impl Variant {
             Self::F4 => "f4x4_3x3",
             Self::F5 => "f5x5_3x3",
             Self::F6 => "f6x6_3x3",
+            Self::F3Of5 => "f3x3_5x5",
+            Self::F4Of5 => "f4x4_5x5",
+            Self::Row4Of3 => "f1x4_1x3",
+            Self::Column4Of3 => "f4x1_3x1",
+            Self::Row3Of7 => "f1x3_1x7",
+            Self::Column3Of7 => "f3x1_7x1",
         }
     }
 
@@ -94,14 +127,15 @@ impl Variant {
     pub fn error_bound(self) -> f64 {
         match self {
             Self::F2 => 2e-6,
-            Self::F3 | Self::F4 => 8e-6,
-            Self::F5 | Self::F6 => 5e-5,
+            Self::F3 | Self::F4 | Self::F3Of5 => 8e-6,
+            Self::Row4Of3 | Self::Column4Of3 | Self::Row3Of7 | Self::Column3Of7 => 8e-6,
+            Self::F5 | Self::F6 | Self::F4Of5 => 5e-5,
         }
     }
 
     /// Height and width of the filters it is for.
     pub fn kernel(self) -> [usize; 2] {
-        [3, 3]
+        Kernels::new(self, Isa::PORTABLE).r
     }
 
     /// Height and width of a tile's outputs.

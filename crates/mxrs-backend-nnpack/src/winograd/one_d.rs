@@ -6,7 +6,7 @@ use crate::gemm::lanes::Lanes;
 /// A loop over `$i in 0..$n` with at most [`MAX_N`] rounds, written out, so that `$i` is a constant in each.
 macro_rules! unrolled {
     ($i:ident in 0..$n:expr, $body:block) => {
-        unrolled!($i, $n, $body, [0 1 2 3 4 5 6 7])
+        unrolled!($i, $n, $body, [0 1 2 3 4 5 6 7 8])
     };
     ($i:ident, $n:expr, $body:block, [$($k:literal)+]) => {$(
         if $k < $n {
@@ -87,7 +87,7 @@ pub(super) unsafe fn output<L: Lanes, P: Points>(m: &Line<L>) -> Line<L> {
             differences[i] = plus.sub(minus);
         });
         unrolled!(y in 0..P::M, {
-            let parts = if y % 2 == 0 { &sums } else { &differences };
+            let parts = if y.is_multiple_of(2) { &sums } else { &differences };
             let mut have = match () {
                 () if y == 0 && P::ZERO => Some(m[0]),
                 () if y == P::M - 1 && P::INFINITY => Some(m[z + 2 * pairs]),

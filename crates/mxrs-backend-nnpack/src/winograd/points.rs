@@ -18,7 +18,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Most products of a one-dimensional transform.
-pub(super) const MAX_N: usize = 8;
+pub(super) const MAX_N: usize = 9;
 /// Most pairs of points.
 pub(super) const MAX_PAIRS: usize = 4;
 
@@ -122,6 +122,12 @@ points! {
     F5x3 = F(5, 3): [0.0] [0.53125, 1.1875, 2.8125], false;
     /// The usual eight.
     F6x3 = F(6, 3): [0.0] [0.5, 1.0, 2.0], true;
+    /// For five taps, seven points as above.
+    F3x5 = F(3, 5): [0.0] [0.53125, 1.1875, 2.8125], false;
+    /// For five taps, the usual eight points.
+    F4x5 = F(4, 5): [0.0] [0.5, 1.0, 2.0], true;
+    /// For seven taps, nine points without infinity.
+    F3x7 = F(3, 7): [0.0] [0.40625, 0.8125, 1.375, 3.0], false;
 }
 
 /// What transforms the weights: `[N][R]`.

@@ -92,7 +92,7 @@ impl Plan {
         if let Some(bias) = epilogue.bias {
             check_len("bias", bias.len(), self.shape.k)?;
         }
-        if scratch.len() * size_of::<f32>() < self.scratch_bytes() {
+        if size_of_val(scratch) < self.scratch_bytes() {
             return Err(Error::invalid(
                 "scratch",
                 format!("{} values", scratch.len()),

@@ -108,15 +108,23 @@ fn shape(n: usize, c: usize, k: usize, size: [usize; 2], pad: usize) -> Shape {
     Shape { n, c, k, size, kernel: [3, 3], pad: [pad; 2], out: size.map(|x| x + 2 * pad - 2) }
 }
 
+/// The same for other filters, with outputs as large as the inputs.
+fn with_kernel(shape: Shape, kernel: [usize; 2]) -> Shape {
+    if kernel == [3, 3] { shape } else { Shape { kernel, pad: kernel.map(|r| r / 2), out: shape.size, ..shape } }
+}
+
+/// Windows there are variants for.
+const KERNELS: [[usize; 2]; 6] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 7], [7, 1]];
+
 fn blocking(schedule: Schedule, tiles: usize, panels: usize, threads: usize) -> Blocking {
     Blocking { schedule, tiles, panels, threads }
 }
 
 #[test]
 fn errors_at_256_channels_stay_within_the_bounds() {
-    let case = Case::new(shape(1, 256, 32, [13, 18], 1));
-    for isa in Isa::available() {
-        for variant in Variant::ALL {
+    for (isa, kernel) in Isa::available().into_iter().flat_map(|isa| KERNELS.map(|kernel| (isa, kernel))) {
+        let case = Case::new(with_kernel(shape(1, 256, 32, [13, 18], 1), kernel));
+        for variant in Variant::ALL.into_iter().filter(|v| v.kernel() == kernel) {
             let plan = Plan::new(case.shape, variant, blocking(Schedule::Independent, 20, 1, 1), isa).unwrap();
             let error = case.error(&case.run(&plan, None, NO_BOUNDS, &Team::serial()), |i| case.want[i]);
             println!("{} {}: {error:.2e}", isa.name(), variant.name());
@@ -156,10 +164,15 @@ fn blockings() -> [Blocking; 6] {
 #[test]
 fn all_shapes_agree_with_double_whatever_the_blocking_and_bits_do_not_depend_on_it() {
     let teams = [team(1), team(2), team(3)];
-    for shape in ragged() {
+    let all = ragged().into_iter().flat_map(|shape| KERNELS.map(|kernel| (shape, kernel)));
+    // Every other shape for the less usual filters.
+    for (_, (shape, kernel)) in
+        all.enumerate().filter(|&(i, (_, kernel))| kernel == [3, 3] || i / KERNELS.len() % 2 == 1)
+    {
+        let shape = with_kernel(shape, kernel);
         let case = Case::new(shape);
         for isa in Isa::available() {
-            for variant in Variant::ALL {
+            for variant in Variant::ALL.into_iter().filter(|v| v.kernel() == kernel) {
                 let mut first: Option<Vec<f32>> = None;
                 for blocking in blockings() {
                     let plan = Plan::new(shape, variant, blocking, isa).unwrap();
@@ -181,7 +194,7 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
     let rows = numbers(2 * 40 * 110, 7);
     let sum = blocked(&rows, 2, 40, 110);
     for isa in Isa::available() {
-        for variant in Variant::ALL {
+        for variant in Variant::ALL.into_iter().filter(|v| v.kernel() == [3, 3]) {
             for (schedule, bounds) in [
                 (Schedule::Independent, (0.0, f32::INFINITY)),
                 (Schedule::Cooperative, (-0.5, 1.5)),
@@ -192,7 +205,7 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
                     |i: usize| (case.want[i] + f64::from(rows[i])).clamp(f64::from(bounds.0), f64::from(bounds.1));
                 let dst = case.run(&plan, Some(&sum), bounds, &team(2));
                 // Bounds cut the largest outputs off, what errors are relative to.
-                let error = case.error(&dst, want) * f64::from(if bounds.1.is_finite() { 0.05 } else { 1.0 });
+                let error = case.error(&dst, want) * if bounds.1.is_finite() { 0.05 } else { 1.0 };
                 assert!(error < variant.error_bound(), "{} {plan:?}: {error:e}", isa.name());
 
                 let mut packed = vec![0.0; plan.packed_bytes() / 4];
@@ -242,6 +255,10 @@ fn one_dimensional_transforms_multiply_polynomials_exactly() {
     check::<points::F4x3>();
     check::<points::F5x3>();
     check::<points::F6x3>();
+    check::<points::F3x5>();
+    check::<points::F4x5>();
+    check::<points::F3x7>();
+    check::<points::F1x1>();
 }
 
 #[test]
@@ -266,4 +283,32 @@ fn what_does_not_fit_is_refused() {
     assert!(run(&Epilogue::default(), 0).is_ok());
     assert!(run(&Epilogue::default(), 1).is_err());
     assert!(run(&Epilogue { bias: Some(&[0.0; 15]), ..Epilogue::default() }, 0).is_err());
+}
+
+#[test]
+fn a_search_tries_every_variant_and_sorts_them_by_time() {
+    let shape = shape(3, 32, 48, [12, 9], 1);
+    let found = search(shape, &Variant::ALL, Isa::best(), &team(2), std::time::Duration::from_millis(50)).unwrap();
+    assert!(found.is_sorted_by_key(|m| m.time) && found[0].time > std::time::Duration::ZERO);
+    for variant in Variant::ALL.into_iter().filter(|v| v.kernel() == [3, 3]) {
+        assert!(found.iter().any(|m| m.variant == variant));
+    }
+    let none = Shape { kernel: [9, 9], ..shape };
+    assert!(search(none, &Variant::ALL, Isa::best(), &team(1), std::time::Duration::ZERO).unwrap().is_empty());
+}
+
+#[test]
+fn candidates_begin_with_the_suggestion_and_differ() {
+    for (n, c, k, size) in [(1, 64, 64, 56), (1, 512, 512, 7), (32, 256, 256, 56), (1, 3, 16, 5)] {
+        let shape = shape(n, c, k, [size; 2], 1);
+        for variant in [Variant::F2, Variant::F4, Variant::F6] {
+            let all = Blocking::candidates(&shape, variant, 2);
+            assert_eq!(all[0], Blocking::suggested(&shape, variant, 2));
+            let plans: Vec<_> = all.iter().map(|&b| Plan::new(shape, variant, b, Isa::PORTABLE).unwrap()).collect();
+            for (i, plan) in plans.iter().enumerate() {
+                assert!(plans[..i].iter().all(|p| p.blocking() != plan.blocking()), "{plan:?}");
+                assert!(plan.scratch_bytes() < 140 << 20);
+            }
+        }
+    }
 }
