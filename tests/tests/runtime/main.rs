@@ -3,4 +3,5 @@
 mod digits;
 mod generated;
 mod side_by_side;
+mod sums;
 mod training_step;
