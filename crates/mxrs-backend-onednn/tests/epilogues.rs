@@ -190,7 +190,8 @@ fn what_is_not_finite_stays_so() {
         for (channel, x) in SPECIAL.into_iter().enumerate() {
             // Of the bias as it was rounded; what f32 cannot hold is infinite.
             let (y, right) = (values[channel], f64::from(expected(bias[channel]) as f32));
-            let is_right = (y - right).abs() < tolerance * right.abs().max(1.0) || y == right || y.is_nan() && right.is_nan();
+            let is_right =
+                (y - right).abs() < tolerance * right.abs().max(1.0) || y == right || y.is_nan() && right.is_nan();
             if KNOWN_NAN.contains(&(function, x)) {
                 assert!(y.is_nan(), "{name} {dtype} {function}({x}) is {y}: right or wrong, it is known as NaN");
             } else {

@@ -279,27 +279,8 @@ impl Lowering<'_> {
             let value = self.add_value(self.desc(hidden), Origin::Temporary, false);
             self.of_entry.insert(hidden, value);
         }
-        self.push(
-            is_folded,
-            Step {
-                name: node.name.clone(),
-                op: node.op_name().into(),
-                action: Action::View,
-                backend: "",
-                inputs: vec![input],
-                outputs: vec![output],
-                is_output_used: vec![true],
-                n_rewrites: 0,
-                is_clone: node.clone_of.is_some(),
-                random: None,
-                inplace: Vec::new(),
-                ignored_inputs: Vec::new(),
-                scratch_bytes: 0,
-                multiply_adds: 0,
-                n_calls: 1,
-                refusals: Vec::new(),
-            },
-        );
+        let step = Step::between(node.name.clone(), node.op_name().into(), Action::View, "", input, output);
+        self.push(is_folded, Step { is_clone: node.clone_of.is_some(), ..step });
         Ok(())
     }
 
@@ -335,24 +316,7 @@ impl Lowering<'_> {
             let (backend, kernel) = choose_reorder(&self.options.backends, from_desc, to_desc)?;
             (backend, Action::Run(kernel))
         };
-        Ok(Step {
-            name,
-            op: "reorder".into(),
-            action,
-            backend,
-            inputs: vec![from],
-            outputs: vec![to],
-            is_output_used: vec![true],
-            n_rewrites: 0,
-            is_clone: false,
-            random: None,
-            inplace: Vec::new(),
-            ignored_inputs: Vec::new(),
-            scratch_bytes: 0,
-            multiply_adds: 0,
-            n_calls: 1,
-            refusals: Vec::new(),
-        })
+        Ok(Step::between(name, "reorder".into(), action, backend, from, to))
     }
 
     /// Completes those heads that are not complete.

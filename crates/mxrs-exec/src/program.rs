@@ -79,6 +79,35 @@ pub struct Step {
 }
 
 impl Step {
+    /// A step that makes one value of another and is no call of a backend's choosing: a view or a copy.
+    pub fn between(
+        name: String,
+        op: String,
+        action: Action,
+        backend: &'static str,
+        from: ValueId,
+        to: ValueId,
+    ) -> Self {
+        Self {
+            name,
+            op,
+            action,
+            backend,
+            inputs: vec![from],
+            outputs: vec![to],
+            is_output_used: vec![true],
+            n_rewrites: 0,
+            is_clone: false,
+            random: None,
+            inplace: Vec::new(),
+            ignored_inputs: Vec::new(),
+            scratch_bytes: 0,
+            multiply_adds: 0,
+            n_calls: 1,
+            refusals: Vec::new(),
+        }
+    }
+
     /// Whether it runs no kernel.
     pub fn is_view(&self) -> bool {
         matches!(self.action, Action::View)
