@@ -5,6 +5,7 @@ use crate::summary::Summary;
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Map, Value, json};
+use std::process::ExitCode;
 
 /// How the report is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -202,6 +203,20 @@ impl Report {
             "sections": sections.collect::<Map<_, _>>(),
             "notes": self.notes,
         })
+    }
+}
+
+/// Prints what a program has to say, or its error, and how it ends.
+pub fn print_or_fail(text: anyhow::Result<String>) -> ExitCode {
+    match text {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
 

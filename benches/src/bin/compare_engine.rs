@@ -9,7 +9,7 @@ use mxrs_benches::engine::ours::Ours;
 use mxrs_benches::engine::unnamed::Rayon;
 use mxrs_benches::engine::{Assignment, Load, Peer, Sharing, with_crew};
 use mxrs_benches::machine::{self, Machine};
-use mxrs_benches::report::{Cell, Format, PeerStatus, Report, Section};
+use mxrs_benches::report::{Cell, Format, PeerStatus, Report, Section, print_or_fail};
 use mxrs_benches::rounds::{Budget, Contestant, Progress, interleave};
 use mxrs_benches::summary::Summary;
 use std::path::PathBuf;
@@ -49,16 +49,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match report(&Args::parse()) {
-        Ok((report, format)) => {
-            print!("{}", report.render(format));
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    print_or_fail(report(&Args::parse()).map(|(report, format)| report.render(format)))
 }
 
 /// What one case measured, by contestant; nothing for those that did not take part.

@@ -8,7 +8,7 @@ use mxrs_benches::memory::mxnet::Peer;
 use mxrs_benches::memory::recompute::{self, Saving};
 use mxrs_benches::memory::subject::COMPARED;
 use mxrs_benches::memory::{Case, Mode, networks, run};
-use mxrs_benches::report::{Format, PeerStatus, Report};
+use mxrs_benches::report::{Format, PeerStatus, Report, print_or_fail};
 use mxrs_benches::rounds::{Budget, Progress};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,16 +61,7 @@ enum Part {
 fn main() -> ExitCode {
     let args = Args::parse();
     let text = args.told.run().unwrap_or_else(|| report(&args).map(|report| report.render(args.format)));
-    match text {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    print_or_fail(text)
 }
 
 fn report(args: &Args) -> Result<Report> {

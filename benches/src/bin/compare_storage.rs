@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use mxrs_benches::machine::Machine;
-use mxrs_benches::report::{Cell, Format, PeerStatus, Report, Section};
+use mxrs_benches::report::{Cell, Format, PeerStatus, Report, Section, print_or_fail};
 use mxrs_benches::rounds::{Budget, Contestant, Progress, interleave};
 use mxrs_benches::storage::heap::{Glibc, Pool};
 use mxrs_benches::storage::replay::{self, Table};
@@ -50,16 +50,7 @@ fn main() -> ExitCode {
         (Some(heap), Some(trace)) => held_here(heap, trace, args.iterations).map(|bytes| format!("{bytes}\n")),
         _ => report(&args).map(|report| report.render(args.format)),
     };
-    match text {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    print_or_fail(text)
 }
 
 fn report(args: &Args) -> Result<Report> {

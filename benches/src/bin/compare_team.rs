@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use clap::Parser;
 use mxrs_benches::machine::Machine;
-use mxrs_benches::report::{Cell, Format, PeerStatus, Report, Section};
+use mxrs_benches::report::{Cell, Format, PeerStatus, Report, Section, print_or_fail};
 use mxrs_benches::rounds::{Budget, Contestant, Progress, interleave};
 use mxrs_benches::summary::Summary;
 use mxrs_benches::team::{Answer, Kind, Order, Seat, openmp, seat, work};
@@ -45,17 +45,14 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let result = match &args.serve {
-        Some(word) => Kind::parse(word).and_then(|kind| seat::serve(kind, args.openmp_library.as_deref(), args.pin)),
-        None => report(&args).map(|report| print!("{}", report.render(args.format))),
+    let text = match &args.serve {
+        // It speaks for itself, as it goes.
+        Some(word) => Kind::parse(word)
+            .and_then(|kind| seat::serve(kind, args.openmp_library.as_deref(), args.pin))
+            .map(|()| String::new()),
+        None => report(&args).map(|report| report.render(args.format)),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    print_or_fail(text)
 }
 
 fn report(args: &Args) -> Result<Report> {

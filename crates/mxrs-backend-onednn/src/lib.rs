@@ -2,6 +2,7 @@
 //!
 //! Weights are asked for in whatever form the primitive likes best (the executor packs constants once), activations keep
 //! the layout they arrive in wherever the primitive accepts it. Gradients leave in the layout the primitive makes.
+//! One number is not the reference's: relu behind a fused product says NaN of -∞, and 0 of all other negative numbers.
 //! Knows operators from `mxrs-ops`, nothing of graphs, arrays or the environment, and no other backend.
 //!
 //! ```

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use mxrs_engine::EngineKind;
 use mxrs_exec::{BackwardOptions, CachedOp, CachedOpFlags, GradReq, Imperative, autograd};
-use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
 use mxrs_types::{Device, Result};
@@ -27,29 +27,19 @@ fn dynamic() -> CachedOpFlags {
     CachedOpFlags { inline_limit: 0, ..CachedOpFlags::default() }
 }
 
-fn call(names: &mut NameManager, op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
-    let ops = mxrs_ops::catalogue();
-    let mut call = SymbolCall::new(ops.get(op).expect("a built operator"));
-    for (key, value) in attrs {
-        call = call.attr(*key, value);
-    }
-    call.inputs(inputs.iter().copied()).build(names).expect("a well-formed call")
-}
-
 /// Dense, batch norm, tanh, dropout, and the square of what comes out times the input's sum.
 fn network() -> Graph {
-    let mut names = NameManager::new();
-    let n = &mut names;
+    let mut n = Net::new();
     let var = |name: &str| Symbol::variable(name);
     let (x, w, b) = (var("x"), var("w"), var("b"));
-    let dense = call(n, "FullyConnected", &[("num_hidden", "4")], &[&x, &w, &b]);
+    let dense = n.call_with("FullyConnected", &[("num_hidden", "4")], &[&x, &w, &b]);
     let aux = ["gamma", "beta", "mean", "var"].map(var);
-    let norm = call(n, "BatchNorm", &[("fix_gamma", "False")], &[&dense, &aux[0], &aux[1], &aux[2], &aux[3]]);
-    let act = call(n, "tanh", &[], &[&norm]);
-    let drop = call(n, "Dropout", &[("p", "0.4")], &[&act]);
-    let total = call(n, "sum", &[("axis", "1"), ("keepdims", "True")], &[&x]);
-    let product = call(n, "broadcast_mul", &[], &[&drop, &total]);
-    call(n, "square", &[], &[&product]).graph().unwrap()
+    let norm = n.call_with("BatchNorm", &[("fix_gamma", "False")], &[&dense, &aux[0], &aux[1], &aux[2], &aux[3]]);
+    let act = n.call("tanh", &[&norm]);
+    let drop = n.call_with("Dropout", &[("p", "0.4")], &[&act]);
+    let total = n.call_with("sum", &[("axis", "1"), ("keepdims", "True")], &[&x]);
+    let product = n.call("broadcast_mul", &[&drop, &total]);
+    n.call("square", &[&product]).graph().unwrap()
 }
 
 /// The same, called operator by operator.
@@ -205,11 +195,11 @@ fn plans_are_bounded() {
 #[test]
 fn recorded_calls_do_not_disturb_one_another() {
     let nd = imperative();
-    let mut names = NameManager::new();
+    let mut net = Net::new();
     let x = Symbol::variable("x");
-    let e = call(&mut names, "exp", &[], &[&x]);
-    let e1 = call(&mut names, "_plus_scalar", &[("scalar", "1")], &[&e]);
-    let s = call(&mut names, "square", &[], &[&e1]);
+    let e = net.call("exp", &[&x]);
+    let e1 = net.call_with("_plus_scalar", &[("scalar", "1")], &[&e]);
+    let s = net.call("square", &[&e1]);
     let op = CachedOp::new(&nd, &s.graph().unwrap(), STATIC).unwrap();
     let slope = |x: f64| 2.0 * (x.exp() + 1.0) * x.exp();
     for _ in 0..3 {
@@ -236,11 +226,11 @@ fn recorded_calls_do_not_disturb_one_another() {
 #[test]
 fn calls_on_one_state_do_not_overlap() {
     let nd = imperative_on(EngineKind::ThreadedPerDevice, 4, 1);
-    let mut names = NameManager::new();
+    let mut net = Net::new();
     let mut x = Symbol::variable("x");
     for _ in 0..6 {
-        x = call(&mut names, "_plus_scalar", &[("scalar", "1")], &[&x]);
-        x = call(&mut names, "transpose", &[], &[&x]);
+        x = net.call_with("_plus_scalar", &[("scalar", "1")], &[&x]);
+        x = net.call("transpose", &[&x]);
     }
     let op = CachedOp::new(&nd, &x.graph().unwrap(), CachedOpFlags { forward_bulk_size: 1, ..STATIC }).unwrap();
     let inputs: Vec<NdArray> = (0..40).map(|i| f32s(&nd, [40, 40], &[i as f32; 1600])).collect();
@@ -256,12 +246,12 @@ fn calls_on_one_state_do_not_overlap() {
 fn a6_second_derivatives_through_a_cached_graph_are_exact() {
     for flags in [STATIC, dynamic()] {
         let nd = imperative();
-        let mut names = NameManager::new();
+        let mut net = Net::new();
         let (x, y) = (Symbol::variable("x"), Symbol::variable("y"));
-        let x2 = call(&mut names, "square", &[], &[&x]);
-        let x3 = call(&mut names, "elemwise_mul", &[], &[&x2, &x]);
-        let yx2 = call(&mut names, "elemwise_mul", &[], &[&y, &x2]);
-        let graph = call(&mut names, "elemwise_add", &[], &[&x3, &yx2]).graph().unwrap();
+        let x2 = net.call("square", &[&x]);
+        let x3 = net.call("elemwise_mul", &[&x2, &x]);
+        let yx2 = net.call("elemwise_mul", &[&y, &x2]);
+        let graph = net.call("elemwise_add", &[&x3, &yx2]).graph().unwrap();
         let op = CachedOp::new(&nd, &graph, flags).unwrap();
         assert_eq!(op.input_names(), ["x", "y"]);
         let x = array(&nd, [3], &[1.0, 2.0, -3.0]);
@@ -369,7 +359,7 @@ fn heads_may_be_inputs_and_repeated() {
     let nd = imperative();
     for flags in [STATIC, dynamic(), CachedOpFlags::default()] {
         let x = Symbol::variable("x");
-        let y = call(&mut NameManager::new(), "exp", &[], &[&x]);
+        let y = Net::new().call("exp", &[&x]);
         let op = CachedOp::new(&nd, &Symbol::group([&x, &y, &y]).graph().unwrap(), flags).unwrap();
         let x = array(&nd, [2], &[0.0, 1.0]);
         nd.attach_grad(&x, GradReq::Write).unwrap();

@@ -4,19 +4,13 @@ mod common;
 
 use common::*;
 use mxrs_exec::{BackwardOptions, CachedOp, CachedOpFlags, GradReq, Imperative, autograd};
-use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::NdArray;
 
 /// Two dense layers with normalisation and dropout between them.
 fn network() -> Graph {
-    let (mut names, ops) = (NameManager::new(), mxrs_ops::catalogue());
-    let mut call = |op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| {
-        let mut call = SymbolCall::new(ops.get(op).expect("a built operator"));
-        for (key, value) in attrs {
-            call = call.attr(*key, value);
-        }
-        call.inputs(inputs.iter().copied()).build(&mut names).expect("a well-formed call")
-    };
+    let mut net = Net::new();
+    let mut call = |op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| net.call_with(op, attrs, inputs);
     let [x, w, b, v, c] = ["x", "w", "b", "v", "c"].map(Symbol::variable);
     let [gamma, beta, mean, var] = ["gamma", "beta", "mean", "var"].map(Symbol::variable);
     let y = call("FullyConnected", &[("num_hidden", "4")], &[&x, &w, &b]);

@@ -1,41 +1,31 @@
 //! Binding and running small graphs: values, pushes, memory switches, heads, errors.
 
+mod common;
+
+use common::{Net, context};
 use indexmap::IndexMap;
-use mxrs_engine::{Engine, EngineConfig, EngineKind};
+use mxrs_engine::EngineKind;
 use mxrs_exec::{BindOptions, Executor};
-use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_op::{OpSet, ReferenceBackend};
-use mxrs_storage::{Storage, StorageConfig};
+use mxrs_op::ReferenceBackend;
 use mxrs_types::{DType, ErrorKind, Result, Shape};
 use std::sync::Arc;
 
 struct Fixture {
-    ops: OpSet,
-    names: NameManager,
+    net: Net,
     context: ArrayContext,
 }
 
 impl Fixture {
     fn new(kind: EngineKind) -> Self {
-        let config = EngineConfig { kind, ..EngineConfig::default() };
-        let engine = Engine::new(config).expect("the engine starts");
-        let storage = Storage::new(StorageConfig::default()).expect("the pools start");
-        Self { ops: mxrs_ops::catalogue(), names: NameManager::new(), context: ArrayContext::new(engine, storage) }
-    }
-
-    fn call(&mut self, op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
-        let mut call = SymbolCall::new(self.ops.get(op).expect("a built operator"));
-        for (key, value) in attrs {
-            call = call.attr(*key, value);
-        }
-        call.inputs(inputs.iter().copied()).build(&mut self.names).expect("a well-formed call")
+        Self { net: Net::new(), context: context(kind, 1) }
     }
 
     fn chain(&mut self, length: usize) -> Graph {
         let mut x = Symbol::variable("x");
         for _ in 0..length {
-            x = self.call("_plus_scalar", &[("scalar", "1")], &[&x]);
+            x = self.net.call_with("_plus_scalar", &[("scalar", "1")], &[&x]);
         }
         x.graph().expect("a well-formed graph")
     }
@@ -66,11 +56,11 @@ fn d30_a_chain_of_ten_is_one_push_or_ten() {
 fn d10_in_place_saves_memory_and_changes_no_value() {
     let mut f = Fixture::new(EngineKind::Naive);
     let x = Symbol::variable("x");
-    let y = f.call("_plus_scalar", &[("scalar", "1")], &[&x]);
-    let y = f.call("relu", &[], &[&y]);
-    let y = f.call("relu", &[], &[&y]);
+    let y = f.net.call_with("_plus_scalar", &[("scalar", "1")], &[&x]);
+    let y = f.net.call("relu", &[&y]);
+    let y = f.net.call("relu", &[&y]);
     // The head is copied out of the arena, so all three results are planned.
-    let graph = f.call("_copy", &[], &[&y]).graph().unwrap();
+    let graph = f.net.call("_copy", &[&y]).graph().unwrap();
     let mut seen = Vec::new();
     for enable_inplace in [true, false] {
         let mut o = options();
@@ -90,8 +80,8 @@ fn d10_in_place_saves_memory_and_changes_no_value() {
 fn heads_may_be_variables_views_and_repeated() {
     let mut f = Fixture::new(EngineKind::ThreadedPerDevice);
     let x = Symbol::variable("x");
-    let y = f.call("_plus_scalar", &[("scalar", "1")], &[&x]);
-    let flat = f.call("Flatten", &[], &[&y]);
+    let y = f.net.call_with("_plus_scalar", &[("scalar", "1")], &[&x]);
+    let flat = f.net.call("Flatten", &[&y]);
     let graph = Symbol::group([&x, &y, &y, &flat]).graph().unwrap();
     let executor = f.bind(&graph, [1, 2, 2], &options()).unwrap();
     executor.argument("x").unwrap().copy_from(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
@@ -147,7 +137,7 @@ fn dropping_an_executor_with_work_pending_frees_its_memory() {
 fn mistakes_are_named() {
     let mut f = Fixture::new(EngineKind::ThreadedPerDevice);
     let x = Symbol::variable("x");
-    let fc = f.call("FullyConnected", &[("num_hidden", "3")], &[&x]);
+    let fc = f.net.call_with("FullyConnected", &[("num_hidden", "3")], &[&x]);
     let graph = fc.graph().unwrap();
 
     let error = Executor::simple_bind(&graph, &f.context, &[("y", [1, 2].into())], &options()).err().unwrap();

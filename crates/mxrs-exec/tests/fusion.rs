@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{context, numbers, options};
+use common::{Net, context, numbers, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{
     BackwardOptions, BindOptions, CachedOp, CachedOpFlags, DryGraph, Executor, ExecutorReport, GradReq, GradRequests,
     Imperative, Recompute, autograd,
 };
-use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::NdArray;
 use mxrs_op::{Backend, FUSED_OP, Fused, Kernel, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
 use mxrs_testkit::Seeded;
@@ -57,31 +57,12 @@ fn training(options: BindOptions, request: GradReq) -> BindOptions {
     BindOptions { gradients: Some(GradRequests::all(request)), ..options }
 }
 
-struct Net {
-    names: NameManager,
-    ops: mxrs_op::OpSet,
-}
-
-impl Net {
-    fn new() -> Self {
-        Self { names: NameManager::new(), ops: mxrs_ops::catalogue() }
-    }
-
-    fn call(&mut self, op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
-        let mut call = SymbolCall::new(self.ops.get(op).expect("a built operator"));
-        for (key, value) in attrs {
-            call = call.attr(*key, value);
-        }
-        call.inputs(inputs.iter().copied()).build(&mut self.names).expect("a well-formed call")
-    }
-}
-
 /// Five pointwise calls in a row.
 fn chain() -> Graph {
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
     for op in ["sigmoid", "square", "tanh", "relu", "negative"] {
-        x = net.call(op, &[], &[&x]);
+        x = net.call(op, &[&x]);
     }
     x.graph().expect("a graph")
 }
@@ -100,48 +81,48 @@ fn random_net(seed: u64) -> Graph {
             made[(n - 1 - random.integer(0, n.min(4))) as usize].clone()
         };
         let ((a, dtype), (b, other)) = (pick(&made), pick(&made));
-        let cast = |net: &mut Net, x: &Symbol, to| net.call("Cast", &[("dtype", to)], &[x]);
+        let cast = |net: &mut Net, x: &Symbol, to| net.call_with("Cast", &[("dtype", to)], &[x]);
         let alike = |net: &mut Net, x: &Symbol, from, to| if from == to { x.clone() } else { cast(net, x, to) };
         let made_now = match random.integer(0, 16) {
-            0 => (net.call("sigmoid", &[], &[&a]), dtype),
-            1 => (net.call("Activation", &[("act_type", "softrelu")], &[&a]), dtype),
-            2 => (net.call("relu", &[], &[&a]), dtype),
-            3 => (net.call("tanh", &[], &[&a]), dtype),
-            4 => (net.call("_mul_scalar", &[("scalar", "0.75")], &[&a]), dtype),
-            5 => (net.call("clip", &[("a_min", "-0.5"), ("a_max", "1.5")], &[&a]), dtype),
+            0 => (net.call("sigmoid", &[&a]), dtype),
+            1 => (net.call_with("Activation", &[("act_type", "softrelu")], &[&a]), dtype),
+            2 => (net.call("relu", &[&a]), dtype),
+            3 => (net.call("tanh", &[&a]), dtype),
+            4 => (net.call_with("_mul_scalar", &[("scalar", "0.75")], &[&a]), dtype),
+            5 => (net.call_with("clip", &[("a_min", "-0.5"), ("a_max", "1.5")], &[&a]), dtype),
             6 | 7 => {
                 let b = alike(&mut net, &b, other, dtype);
-                (net.call("elemwise_add", &[], &[&a, &b]), dtype)
+                (net.call("elemwise_add", &[&a, &b]), dtype)
             }
             8 => {
                 let b = alike(&mut net, &b, other, dtype);
-                let bounded = net.call("tanh", &[], &[&b]);
-                (net.call("elemwise_mul", &[], &[&a, &bounded]), dtype)
+                let bounded = net.call("tanh", &[&b]);
+                (net.call("elemwise_mul", &[&a, &bounded]), dtype)
             }
             9 => (cast(&mut net, &a, "float64"), "float64"),
             10 => (cast(&mut net, &a, "float16"), "float16"),
             11 => {
                 let b = alike(&mut net, &b, other, dtype);
-                (net.call("add_n", &[("num_args", "3")], &[&a, &b, &a]), dtype)
+                (net.call_with("add_n", &[("num_args", "3")], &[&a, &b, &a]), dtype)
             }
-            12 => (net.call("softmax", &[("axis", "1")], &[&a]), dtype),
+            12 => (net.call_with("softmax", &[("axis", "1")], &[&a]), dtype),
             13 => {
                 let a = alike(&mut net, &a, dtype, "float32");
-                (net.call("BatchNorm", &[("fix_gamma", "False")], &[&a]), "float32")
+                (net.call_with("BatchNorm", &[("fix_gamma", "False")], &[&a]), "float32")
             }
             14 => {
                 let a = alike(&mut net, &a, dtype, "float32");
                 let attrs = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "3")];
-                (net.call("Convolution", &attrs, &[&a]), "float32")
+                (net.call_with("Convolution", &attrs, &[&a]), "float32")
             }
-            _ => (net.call("Dropout", &[("p", "0.25")], &[&a]), dtype),
+            _ => (net.call_with("Dropout", &[("p", "0.25")], &[&a]), dtype),
         };
         made.push(made_now);
     }
     let n = made.len();
     let head = |i: &usize| match &made[*i] {
         (x, "float32") => x.clone(),
-        (x, _) => net.call("Cast", &[("dtype", "float32")], &[x]),
+        (x, _) => net.call_with("Cast", &[("dtype", "float32")], &[x]),
     };
     let heads: Vec<Symbol> = [n - 1, n / 2].iter().map(head).collect();
     Symbol::group(&heads).graph().expect("a graph")
@@ -242,10 +223,10 @@ fn calls_no_backend_fuses_stay_alone() {
 #[test]
 fn constants_wait_for_nothing() {
     let mut net = Net::new();
-    let weight = net.call("sigmoid", &[], &[&Symbol::variable("weight")]);
-    let weight = net.call("tanh", &[], &[&weight]);
-    let data = net.call("relu", &[], &[&Symbol::variable("data")]);
-    let graph = net.call("elemwise_mul", &[], &[&weight, &data]).graph().unwrap();
+    let weight = net.call("sigmoid", &[&Symbol::variable("weight")]);
+    let weight = net.call("tanh", &[&weight]);
+    let data = net.call("relu", &[&Symbol::variable("data")]);
+    let graph = net.call("elemwise_mul", &[&weight, &data]).graph().unwrap();
     let calls = |is_train: bool| -> Vec<(String, usize)> {
         let options = training(fusing(Fusing::default()), GradReq::Null);
         let dry = DryGraph::new(&graph, &[("data", [3, 5].into())], &options, is_train).unwrap();
@@ -259,8 +240,8 @@ fn constants_wait_for_nothing() {
 #[test]
 fn f4_fusion_brings_no_copies_between_layouts() {
     let mut net = Net::new();
-    let x = net.call("relu", &[], &[&Symbol::variable("data")]);
-    let graph = net.call("sigmoid", &[], &[&x]).graph().unwrap();
+    let x = net.call("relu", &[&Symbol::variable("data")]);
+    let graph = net.call("sigmoid", &[&x]).graph().unwrap();
     let planned = |wants: Layout| {
         let options = fusing(Fusing { wants, ..Fusing::default() });
         DryGraph::new(&graph, &[("data", IMAGES.into())], &options, false).unwrap().plan(&options.plan).unwrap()

@@ -2,30 +2,14 @@
 
 mod common;
 
-use common::{context, numbers, options};
+use common::{Net, context, numbers, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{BindOptions, DryGraph, Executor, ExecutorReport, GradReq, GradRequests};
-use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_graph::{Graph, Symbol};
 use mxrs_op::{Backend, Kernel, KernelArgs, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
 use mxrs_types::{DType, Result, Shape};
 use proptest::prelude::*;
 use std::sync::Arc;
-
-struct Net {
-    names: NameManager,
-    ops: mxrs_op::OpSet,
-}
-
-impl Net {
-    fn new() -> Self {
-        Self { names: NameManager::new(), ops: mxrs_ops::catalogue() }
-    }
-
-    fn call(&mut self, op: &str, inputs: &[&Symbol]) -> Symbol {
-        let call = SymbolCall::new(self.ops.get(op).expect("a built operator"));
-        call.inputs(inputs.iter().copied()).build(&mut self.names).expect("a well-formed call")
-    }
-}
 
 /// `exp(data)` with `n` readers, all of which come together again.
 fn fan(n: usize) -> Graph {

@@ -2,43 +2,23 @@
 
 mod common;
 
-use common::{context, numbers, options};
+use common::{Net, context, numbers, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{BindOptions, Executor, GradReq, GradRequests, Monitored};
-use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall, select_outputs};
+use mxrs_graph::{Graph, Symbol, select_outputs};
 use mxrs_ndarray::ArrayContext;
-use mxrs_op::OpSet;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
-
-struct Net {
-    names: NameManager,
-    ops: OpSet,
-}
-
-impl Net {
-    fn new() -> Self {
-        Self { names: NameManager::new(), ops: mxrs_ops::catalogue() }
-    }
-
-    fn call(&mut self, op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
-        let mut call = SymbolCall::new(self.ops.get(op).expect("a built operator"));
-        for (key, value) in attrs {
-            call = call.attr(*key, value);
-        }
-        call.inputs(inputs.iter().copied()).build(&mut self.names).expect("a well-formed call")
-    }
-}
 
 /// Two layers, with values that are overwritten in place and a view.
 fn network() -> Graph {
     let mut net = Net::new();
     let x = Symbol::variable("x");
-    let y = net.call("FullyConnected", &[("num_hidden", "4")], &[&x]);
-    let y = net.call("relu", &[], &[&y]);
-    let y = net.call("tanh", &[], &[&y]);
-    let y = net.call("Flatten", &[], &[&y]);
-    net.call("FullyConnected", &[("num_hidden", "2")], &[&y]).graph().expect("a well-formed graph")
+    let y = net.call_with("FullyConnected", &[("num_hidden", "4")], &[&x]);
+    let y = net.call("relu", &[&y]);
+    let y = net.call("tanh", &[&y]);
+    let y = net.call("Flatten", &[&y]);
+    net.call_with("FullyConnected", &[("num_hidden", "2")], &[&y]).graph().expect("a well-formed graph")
 }
 
 fn bind(graph: &Graph, context: &ArrayContext, options: &BindOptions) -> Executor {
@@ -144,7 +124,7 @@ fn gradients_are_shown_too() {
     let context = context(EngineKind::ThreadedPerDevice, 2);
     let mut net = Net::new();
     let x = Symbol::variable("x");
-    let terms = ["square", "tanh", "sigmoid"].map(|op| net.call(op, &[], &[&x]));
+    let terms = ["square", "tanh", "sigmoid"].map(|op| net.call(op, &[&x]));
     let graph = Symbol::group(&terms).graph().unwrap();
     let options = BindOptions { grad_sum_cap: 2, ..training() };
     let executor = bind(&graph, &context, &options);

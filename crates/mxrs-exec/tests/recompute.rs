@@ -2,34 +2,15 @@
 
 mod common;
 
-use common::{context, live_bytes, numbers, options};
+use common::{Net, context, live_bytes, numbers, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{
     BackwardOptions, BindOptions, CachedOp, CachedOpFlags, DryGraph, Executor, ExecutorReport, GradReq, GradRequests,
     Imperative, PlannedGraph, Recompute, StepReport, autograd,
 };
-use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Result, Shape};
-
-struct Net {
-    names: NameManager,
-    ops: mxrs_op::OpSet,
-}
-
-impl Net {
-    fn new() -> Self {
-        Self { names: NameManager::new(), ops: mxrs_ops::catalogue() }
-    }
-
-    fn call(&mut self, op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
-        let mut call = SymbolCall::new(self.ops.get(op).expect("a built operator"));
-        for (key, value) in attrs {
-            call = call.attr(*key, value);
-        }
-        call.inputs(inputs.iter().copied()).build(&mut self.names).expect("a well-formed call")
-    }
-}
 
 const CONV: [(&str, &str); 3] = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "4")];
 
@@ -38,11 +19,11 @@ fn conv_bn_relu(layers: usize, forced: &[(&str, &str)]) -> Graph {
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
     for layer in 0..layers {
-        x = net.call("Convolution", &CONV, &[&x]);
-        x = net.call("BatchNorm", &[&[("fix_gamma", "False")][..], forced].concat(), &[&x]);
-        x = net.call("Activation", &[&[("act_type", "relu")][..], forced].concat(), &[&x]);
+        x = net.call_with("Convolution", &CONV, &[&x]);
+        x = net.call_with("BatchNorm", &[&[("fix_gamma", "False")][..], forced].concat(), &[&x]);
+        x = net.call_with("Activation", &[&[("act_type", "relu")][..], forced].concat(), &[&x]);
         if layer == layers / 2 {
-            x = net.call("Dropout", &[("p", "0.5")], &[&x]);
+            x = net.call_with("Dropout", &[("p", "0.5")], &[&x]);
         }
     }
     x.graph().expect("a well-formed graph")
@@ -53,7 +34,7 @@ fn squares(n: usize) -> Graph {
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
     for _ in 0..n {
-        x = net.call("square", &[], &[&x]);
+        x = net.call("square", &[&x]);
     }
     x.graph().expect("a well-formed graph")
 }
@@ -145,8 +126,8 @@ fn g13_dropout_masks_are_replayed() {
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
     for _ in 0..12 {
-        x = net.call("square", &[], &[&x]);
-        x = net.call("Dropout", &[("p", "0.5")], &[&x]);
+        x = net.call("square", &[&x]);
+        x = net.call_with("Dropout", &[("p", "0.5")], &[&x]);
     }
     let graph = x.graph().unwrap();
     let shape = Shape::from([8, 64]);
@@ -176,9 +157,9 @@ fn d50_force_mirroring_decides() {
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
     for _ in 0..12 {
-        x = net.call("Convolution", &CONV, &[&x]);
-        x = net.call("BatchNorm", &[], &[&x]);
-        x = net.call("Activation", &[("act_type", "relu"), ("__force_mirroring__", "1")], &[&x]);
+        x = net.call_with("Convolution", &CONV, &[&x]);
+        x = net.call("BatchNorm", &[&x]);
+        x = net.call_with("Activation", &[("act_type", "relu"), ("__force_mirroring__", "1")], &[&x]);
     }
     assert_eq!(planned(&x.graph().unwrap(), IMAGES, Recompute::Off).unwrap().n_recomputed, 0);
 }
@@ -225,11 +206,11 @@ fn d88_equal_towers_are_computed_once() {
     let data = Symbol::variable("data");
     let (mut towers, mut bases) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        let y = net.call("_plus_scalar", &[("scalar", "1")], &[&data]);
-        towers.push(net.call("_mul_scalar", &[("scalar", "2")], &[&y]));
+        let y = net.call_with("_plus_scalar", &[("scalar", "1")], &[&data]);
+        towers.push(net.call_with("_mul_scalar", &[("scalar", "2")], &[&y]));
         bases.push(y);
     }
-    let sum = net.call("elemwise_mul", &[], &[&towers[0], &towers[1]]);
+    let sum = net.call("elemwise_mul", &[&towers[0], &towers[1]]);
     let graph = Symbol::group([&towers[0], &towers[1], &sum, &bases[1]]).graph().unwrap();
     let context = context(EngineKind::Naive, 1);
     let run = |eliminate_common: bool| {

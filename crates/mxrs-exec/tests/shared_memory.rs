@@ -2,26 +2,20 @@
 
 mod common;
 
-use common::{context, live_bytes, numbers, options};
+use common::{Net, context, live_bytes, numbers, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{
     BindOptions, Bucket, BucketingExecutor, Executor, GradReq, GradRequests, Imperative, MemoryPool, ReshapeOptions,
 };
-use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_types::{Device, Result, Shape};
 use proptest::prelude::*;
 
 /// A network over sequences: `steps` times one layer, all with the same weights, with batch normalisation and dropout.
 fn unrolled(steps: usize) -> Graph {
-    let (mut names, ops) = (NameManager::new(), mxrs_ops::catalogue());
-    let mut call = |op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| {
-        let mut call = SymbolCall::new(ops.get(op).expect("a built operator"));
-        for (key, value) in attrs {
-            call = call.attr(*key, value);
-        }
-        call.inputs(inputs.iter().copied()).build(&mut names).expect("a well-formed call")
-    };
+    let mut net = Net::new();
+    let mut call = |op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| net.call_with(op, attrs, inputs);
     let (mut state, weight, bias) = (Symbol::variable("data"), Symbol::variable("weight"), Symbol::variable("bias"));
     for _ in 0..steps {
         state = call("FullyConnected", &[("num_hidden", "6")], &[&state, &weight, &bias]);
@@ -232,8 +226,8 @@ fn parameters_of_a_pool_have_one_shape() {
     assert!(!second.gradient("data").unwrap().shares_storage(first.gradient("data").unwrap()));
 
     let (data, weight, bias) = (Symbol::variable("data"), Symbol::variable("weight"), Symbol::variable("bias"));
-    let call = SymbolCall::new(mxrs_ops::catalogue().get("FullyConnected").unwrap()).attr("num_hidden", "6");
-    let graph = call.inputs([&data, &weight, &bias]).build(&mut NameManager::new()).unwrap().graph().unwrap();
+    let layer = Net::new().call_with("FullyConnected", &[("num_hidden", "6")], &[&data, &weight, &bias]);
+    let graph = layer.graph().unwrap();
     let error =
         Executor::simple_bind(&graph, &context, &[("data", [2, 4].into())], &options).err().unwrap().to_string();
     assert!(["`weight`", "(6, 4)", "(6, 6)", "pool"].iter().all(|part| error.contains(part)), "{error}");

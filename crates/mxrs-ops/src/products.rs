@@ -14,10 +14,10 @@ use crate::inference::{learn, learn_dim, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::param::Parameters;
 use mxrs_op::{
-    Accuracy, GradValue, Gradient, GradientScope, InputNames, OpCall, OpDef, OpParams, RefInput, RefOutput,
-    ReferenceFn, RunMode, TensorDesc,
+    Accuracy, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn,
+    RunMode, TensorDesc,
 };
-use mxrs_types::{DType, PartialShape, Result};
+use mxrs_types::{DType, PartialShape, Result, Shape};
 
 /// An operator with inputs data, weight and, unless `no_bias`, bias, that is linear in each of the first two.
 pub trait Product {
@@ -35,12 +35,51 @@ pub trait Product {
     const FROM_BIAS: &'static str;
     /// The operator itself.
     fn define() -> OpDef;
+    /// Whether there is no bias.
+    fn no_bias(params: &Self::Params) -> bool;
+    /// Shape inference of data, weight, bias if there is one, and out.
+    ///
+    /// # Errors
+    /// Shapes or parameters that do not fit.
+    fn infer_shape(params: &Self::Params, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()>;
+    /// What data, weight and, if there is one, bias give, in out's order, not rounded yet.
+    ///
+    /// # Errors
+    /// Parameters that do not fit.
+    fn values(params: &Self::Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>>;
     /// Axis of out that the bias belongs to.
     fn bias_axis(params: &Self::Params, ndim: usize) -> usize;
     /// `(g, weight, data) -> gradient of data`.
     const DATA_KERNEL: ReferenceFn;
     /// `(g, data, weight) -> gradient of the weight`.
     const WEIGHT_KERNEL: ReferenceFn;
+}
+
+/// The operator's definition but for names, summary and samples.
+pub fn operator<P: Product>() -> OpDef {
+    OpDef {
+        inputs: InputNames::ByParams {
+            all: &["data", "weight", "bias"],
+            chosen: |params| match P::no_bias(params.get()) {
+                true => vec!["data", "weight"],
+                false => vec!["data", "weight", "bias"],
+            },
+        },
+        infer_shape: |params, inputs, outputs| P::infer_shape(params.get(), inputs, outputs),
+        infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "weight"),
+        dtypes: FLOATS,
+        is_costly: true,
+        accuracy: Accuracy::Product,
+        multiply_adds: |call| of_product(call.outputs.first(), call.inputs.get(1)),
+        gradient: Gradient::By(gradient::<P>),
+        companions: companions::<P>,
+        reference: Some(|params, inputs, outputs, _| {
+            let y = P::values(params.get(), inputs, &outputs[0].desc.shape)?;
+            numeric::write(&mut outputs[0], &y);
+            Ok(())
+        }),
+        ..OpDef::new(P::FORWARD).params::<P::Params>()
+    }
 }
 
 /// The operators that make the gradients.
@@ -113,11 +152,6 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
     ]
 }
 
-/// Multiply-adds of the operator itself.
-pub fn multiply_adds(call: &OpCall<'_>) -> u64 {
-    of_product(call.outputs.first(), call.inputs.get(1))
-}
-
 /// Every cell of out sums a weight's worth of products for one of its channels; both gradients have as many products.
 fn of_product(out: Option<&TensorDesc>, weight: Option<&TensorDesc>) -> u64 {
     let (Some(out), Some(weight)) = (out, weight) else { return 0 };
@@ -143,7 +177,7 @@ fn call_forward<P: Product>(
 }
 
 /// Gradient of the operator itself.
-pub fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
+fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let g = scope.out_grad(0)?;
     let mut gradients = vec![None; scope.n_inputs()];
     if scope.wants(0) {
@@ -201,7 +235,7 @@ fn infer_forward<P: Product>(
     ograd: &mut PartialShape,
 ) -> Result<()> {
     let mut inputs = [std::mem::take(data), std::mem::take(weight)];
-    let result = (P::define().infer_shape)(params, &mut inputs, std::slice::from_mut(ograd));
+    let result = P::infer_shape(params.get(), &mut inputs, std::slice::from_mut(ograd));
     [*data, *weight] = inputs;
     result
 }

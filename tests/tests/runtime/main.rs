@@ -4,4 +4,5 @@ mod digits;
 mod generated;
 mod networks;
 mod side_by_side;
+mod sums;
 mod training_step;

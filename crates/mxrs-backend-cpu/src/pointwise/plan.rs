@@ -64,7 +64,7 @@ fn of_steps(call: &OpCall<'_>, steps: Vec<ProgramStep>, outputs: Vec<usize>, n_t
         output_layouts: vec![layout; call.outputs.len()],
         scratch_bytes: program.scratch_bytes(),
         can_run_inplace: true,
-        kernel: kernel(call.op.name, move |args| program.run(args)),
+        kernel: kernel(call, move |args| program.run(args)),
     }
 }
 

@@ -1,10 +1,11 @@
-//! What the tests of imperative calls share: a context on the reference backend, and numeric gradients.
+//! What the tests share: a context on the reference backend, graphs of calls, and numeric gradients.
 #![allow(dead_code)]
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind};
 use mxrs_exec::{BackwardOptions, BindOptions, GradReq, Imperative, ImperativeOptions, autograd};
+use mxrs_graph::{NameManager, Symbol, SymbolCall};
 use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_op::ReferenceBackend;
+use mxrs_op::{OpSet, ReferenceBackend};
 use mxrs_storage::{Storage, StorageConfig};
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_types::{Device, Result, Shape};
@@ -23,6 +24,30 @@ pub fn options() -> BindOptions {
     let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
     options.ops = mxrs_ops::catalogue();
     options
+}
+
+/// Makes calls of operators, for a graph of them.
+pub struct Net {
+    names: NameManager,
+    ops: OpSet,
+}
+
+impl Net {
+    pub fn new() -> Self {
+        Self { names: NameManager::new(), ops: mxrs_ops::catalogue() }
+    }
+
+    pub fn call(&mut self, op: &str, inputs: &[&Symbol]) -> Symbol {
+        self.call_with(op, &[], inputs)
+    }
+
+    pub fn call_with(&mut self, op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
+        let mut call = SymbolCall::new(self.ops.get(op).expect("a built operator"));
+        for (key, value) in attrs {
+            call = call.attr(*key, value);
+        }
+        call.inputs(inputs.iter().copied()).build(&mut self.names).expect("a well-formed call")
+    }
 }
 
 pub fn imperative() -> Imperative {

@@ -6,13 +6,9 @@
 //!
 //! MXNet: `_sg_mkldnn_conv`, under another name. Dtypes: f32 f64 f16 bf16, all tensors alike.
 
-use super::epilogue::{WithEpilogue, inplace, input_names};
-use crate::dtypes::FLOATS;
-use crate::inference::{unify, unify_dtypes};
-use crate::nn::convolution::{self, ConvolutionParams};
-use crate::{numeric, products};
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
-use mxrs_types::{DType, PartialShape, Result};
+use super::epilogue::{WithEpilogue, operator};
+use crate::nn::convolution::{Convolution, ConvolutionParams};
+use mxrs_op::{Fill, OpDef, Sample};
 
 /// Parameters of `_sg_conv`: those of `Convolution`, and the epilogue's.
 pub type SgConvParams = WithEpilogue<ConvolutionParams>;
@@ -22,51 +18,7 @@ pub const NAME: &str = "_sg_conv";
 
 /// `_sg_conv`.
 pub fn define() -> OpDef {
-    OpDef {
-        summary: "convolution, a sum and a function in one call",
-        inputs: InputNames::ByParams {
-            all: &["data", "weight", "bias", "sum"],
-            chosen: |params| {
-                let SgConvParams { product, epilogue } = params.get();
-                input_names(product.no_bias, epilogue.with_sum)
-            },
-        },
-        inplace_by_params: Some(|params| {
-            let SgConvParams { product, epilogue } = params.get();
-            inplace(product.no_bias, epilogue.with_sum)
-        }),
-        infer_shape,
-        infer_dtype,
-        dtypes: FLOATS,
-        is_costly: true,
-        accuracy: Accuracy::Product,
-        multiply_adds: products::multiply_adds,
-        reference: Some(run),
-        samples,
-        ..OpDef::new(NAME).params::<SgConvParams>()
-    }
-}
-
-fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-    let SgConvParams { product, epilogue } = params.get();
-    let (inputs, sum) = inputs.split_at_mut(epilogue.n_product_inputs(inputs.len()));
-    for sum in sum.iter_mut() {
-        unify(&mut outputs[0], sum, "sum")?;
-    }
-    convolution::infer_shape_with(product, inputs, outputs)?;
-    sum.iter_mut().try_for_each(|sum| unify(&mut outputs[0], sum, "sum"))
-}
-
-fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
-    unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
-}
-
-fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    let SgConvParams { product, epilogue } = params.get();
-    let (inputs, sum) = inputs.split_at(epilogue.n_product_inputs(inputs.len()));
-    let y = convolution::values(product, inputs, &outputs[0].desc.shape)?;
-    numeric::write(&mut outputs[0], &epilogue.apply(y, sum.first()));
-    Ok(())
+    OpDef { summary: "convolution, a sum and a function in one call", samples, ..operator::<Convolution>(NAME) }
 }
 
 fn samples() -> Vec<Sample> {

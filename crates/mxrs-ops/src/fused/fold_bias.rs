@@ -6,10 +6,9 @@
 //!
 //! Dtypes: weight, bias and out f32 f64 f16 bf16; the others are f32 beside f16 and bf16.
 
-use super::fold_weight::FoldParams;
+use super::fold_weight::{FoldParams, infer_dtypes};
 use crate::dtypes::FLOATS;
-use crate::inference::{learn, learn_dim, learn_dtype, unify};
-use crate::nn::batch_norm::statistics_of;
+use crate::inference::{learn, learn_dim, unify};
 use crate::numeric;
 use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
@@ -63,11 +62,7 @@ fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Partial
 }
 
 fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
-    let n_like_weight = if params.get::<FoldBiasParams>().no_bias { 1 } else { 2 };
-    let (like_weight, others) = inputs.split_at_mut(n_like_weight);
-    let Some(weight) = like_weight.iter().chain(outputs.iter()).flatten().next().copied() else { return Ok(()) };
-    like_weight.iter_mut().chain(outputs).try_for_each(|dtype| learn_dtype(dtype, weight, "weight"))?;
-    others.iter_mut().try_for_each(|dtype| learn_dtype(dtype, statistics_of(weight), "gamma"))
+    infer_dtypes(if params.get::<FoldBiasParams>().no_bias { 1 } else { 2 }, inputs, outputs)
 }
 
 fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {

@@ -54,10 +54,19 @@ fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Partial
 }
 
 fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
-    let Some(weight) = inputs[0].or(outputs[0]) else { return Ok(()) };
-    learn_dtype(&mut inputs[0], weight, "weight")?;
-    learn_dtype(&mut outputs[0], weight, "output")?;
-    inputs[1..].iter_mut().try_for_each(|dtype| learn_dtype(dtype, statistics_of(weight), "gamma"))
+    infer_dtypes(1, inputs, outputs)
+}
+
+/// Out and the first `n_like_weight` inputs, weight first, have one type; the others are batch normalisation's.
+pub(super) fn infer_dtypes(
+    n_like_weight: usize,
+    inputs: &mut [Option<DType>],
+    outputs: &mut [Option<DType>],
+) -> Result<()> {
+    let (like_weight, others) = inputs.split_at_mut(n_like_weight);
+    let Some(weight) = like_weight.iter().chain(outputs.iter()).flatten().next().copied() else { return Ok(()) };
+    like_weight.iter_mut().chain(outputs).try_for_each(|dtype| learn_dtype(dtype, weight, "weight"))?;
+    others.iter_mut().try_for_each(|dtype| learn_dtype(dtype, statistics_of(weight), "gamma"))
 }
 
 fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {

@@ -9,15 +9,12 @@
 //! MXNet: `FullyConnected`, also `_npx_fully_connected`, `_sparse_FullyConnected`. Dtypes: f32 f64 f16 bf16, all
 //! tensors alike.
 
-use crate::dtypes::FLOATS;
 use crate::fused;
-use crate::inference::{OP, bad_attribute, learn, learn_dim, product, unify_dtypes};
+use crate::inference::{OP, bad_attribute, learn, learn_dim, product};
 use crate::products::Product;
 use crate::{numeric, products};
-use mxrs_op::{
-    Accuracy, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, RunMode, Sample, op_params,
-};
-use mxrs_types::{DType, Error, PartialShape, Result, Shape};
+use mxrs_op::{OpDef, OpParams, RefInput, RefOutput, ReferenceFn, RunMode, Sample, op_params};
+use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `FullyConnected`.
@@ -36,41 +33,18 @@ pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_fully_connected", "_sparse_FullyConnected"],
         summary: "out = data weight^T + bias",
-        inputs: InputNames::ByParams {
-            all: &["data", "weight", "bias"],
-            chosen: |params| match params.get::<FullyConnectedParams>().no_bias {
-                true => vec!["data", "weight"],
-                false => vec!["data", "weight", "bias"],
-            },
-        },
-        infer_shape,
-        infer_dtype,
-        dtypes: FLOATS,
-        is_costly: true,
-        accuracy: Accuracy::Product,
-        multiply_adds: products::multiply_adds,
-        gradient: Gradient::By(products::gradient::<FullyConnected>),
         companions: || {
             let mut companions = products::companions::<FullyConnected>();
             companions.push(fused::fully_connected::define());
             companions
         },
-        reference: Some(multiply),
         samples,
-        ..OpDef::new("FullyConnected").params::<FullyConnectedParams>()
+        ..products::operator::<FullyConnected>()
     }
 }
 
-fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-    infer_shape_with(params.get(), inputs, outputs)
-}
-
 /// Shape inference of data, weight, bias if there is one, and out.
-pub(crate) fn infer_shape_with(
-    params: &FullyConnectedParams,
-    inputs: &mut [PartialShape],
-    outputs: &mut [PartialShape],
-) -> Result<()> {
+fn infer_shape(params: &FullyConnectedParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let hidden = match usize::try_from(params.num_hidden) {
         Ok(n) if n > 0 => n,
         _ => return Err(bad_attribute("FullyConnected", "num_hidden", "a positive number", params.num_hidden)),
@@ -119,18 +93,8 @@ pub(crate) fn infer_shape_with(
     Ok(())
 }
 
-fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
-    unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
-}
-
-fn multiply(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    let y = values(inputs, &outputs[0].desc.shape);
-    numeric::write(&mut outputs[0], &y);
-    Ok(())
-}
-
 /// What data, weight and, if there is one, bias give, in out's order, not rounded yet.
-pub(crate) fn values(inputs: &[RefInput<'_>], out: &Shape) -> Vec<f64> {
+fn values(inputs: &[RefInput<'_>], out: &Shape) -> Vec<f64> {
     let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
     let bias = inputs.get(2).map(numeric::read);
@@ -145,8 +109,8 @@ pub(crate) fn values(inputs: &[RefInput<'_>], out: &Shape) -> Vec<f64> {
     y
 }
 
-/// For the gradients: a matrix product.
-struct FullyConnected;
+/// A matrix product.
+pub(crate) struct FullyConnected;
 
 impl Product for FullyConnected {
     type Params = FullyConnectedParams;
@@ -160,6 +124,22 @@ impl Product for FullyConnected {
 
     fn define() -> OpDef {
         define()
+    }
+
+    fn no_bias(params: &FullyConnectedParams) -> bool {
+        params.no_bias
+    }
+
+    fn infer_shape(
+        params: &FullyConnectedParams,
+        inputs: &mut [PartialShape],
+        outputs: &mut [PartialShape],
+    ) -> Result<()> {
+        infer_shape(params, inputs, outputs)
+    }
+
+    fn values(_: &FullyConnectedParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>> {
+        Ok(values(inputs, out))
     }
 
     fn bias_axis(_: &FullyConnectedParams, ndim: usize) -> usize {

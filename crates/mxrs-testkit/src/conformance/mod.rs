@@ -1,7 +1,8 @@
 //! The conformance runner: every sample × dtype of an operator on a backend, compared with the reference kernel.
 //!
 //! For each case that the backend says it supports, the runner checks: the numbers with request `Write`, on the given
-//! team and on one thread (visible outputs bit-equal); that `Null` leaves outputs alone; `Add` on top of a base;
+//! team and on one thread (visible outputs bit-equal); that `Null` leaves outputs alone; `Add` on top of a base, by a
+//! kernel that offers it with the bits of writing and adding;
 //! `Inplace` for each pair the operator declares, where the plan allows it; that inputs keep their bytes and nothing is
 //! written behind the end of an output or of the scratch memory; and the same with the inputs after the first declared
 //! constant, as parameters are. Inputs whose content the operator ignores have no memory. Layouts other than row-major

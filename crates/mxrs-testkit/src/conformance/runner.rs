@@ -2,7 +2,7 @@
 
 use super::Prepared;
 use crate::{AlignedBuffer, Tolerance, compare};
-use mxrs_op::{Backend, KernelArgs, OpDef, PlannedKernel, RawTensor, TensorDesc};
+use mxrs_op::{Backend, KernelArgs, OpDef, PlannedKernel, RawTensor, TensorDesc, accumulate};
 use mxrs_sync::Team;
 use mxrs_types::{DType, Layout, WriteReq};
 
@@ -86,7 +86,7 @@ impl<'a> Runner<'a> {
             }
         }
         self.check_null(team)?;
-        self.check_add(team)?;
+        self.check_add(team, &written)?;
         self.check_inplace(team)
     }
 
@@ -206,11 +206,12 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn check_add(&self, team: &Team) -> Result<(), String> {
+    /// Sums: right, and of a kernel that [offers](mxrs_op::Kernel::adds) them the bits of writing and adding.
+    fn check_add(&self, team: &Team, written: &[AlignedBuffer]) -> Result<(), String> {
         let visible = &self.prepared.outputs[..self.prepared.n_visible];
-        // Sums of integers may leave their range, and bools have none.
-        if !visible.iter().all(|d| d.dtype.is_float()) {
-            return Ok(());
+        if visible.iter().any(|d| d.dtype == DType::Bool) {
+            let offers = visible.iter().enumerate().any(|(i, d)| d.dtype == DType::Bool && self.planned.kernel.adds(i));
+            return if offers { Err("offers to add bools, which have no sum".into()) } else { Ok(()) };
         }
         let mut outputs = self.poisoned();
         let mut bases = Vec::new();
@@ -218,11 +219,22 @@ impl<'a> Runner<'a> {
             let base: Vec<f64> = (0..desc.shape.n_elements()).map(|k| (k % 7) as f64 * 0.25 - 0.5).collect();
             let dense = AlignedBuffer::from_f64(&base, desc.dtype);
             outputs[i] = reorder(self.backend, &dense, desc, &self.output_desc(i), team)?;
-            bases.push(base);
+            bases.push((base, outputs[i].clone()));
         }
         let outputs = self.run(WriteReq::Add, outputs, team).map_err(|e| format!("request add: {e}"))?;
-        for (i, base) in bases.iter().enumerate() {
-            self.compare_output(i, &outputs[i], Some(base), team).map_err(|e| format!("request add: {e}"))?;
+        // Sums of integers may leave their range, where the numbers do not say what is right.
+        let has_right_numbers = visible.iter().all(|d| d.dtype.is_float());
+        for (i, (base, mut sum)) in bases.into_iter().enumerate() {
+            if has_right_numbers {
+                self.compare_output(i, &outputs[i], Some(&base), team).map_err(|e| format!("request add: {e}"))?;
+            }
+            if self.planned.kernel.adds(i) {
+                let desc = self.output_desc(i);
+                accumulate(&desc, sum.bytes_mut(), written[i].bytes()).map_err(|e| format!("request add: {e}"))?;
+                if !bits_agree(sum.bytes(), outputs[i].bytes(), desc.dtype) {
+                    return Err(format!("offers to add to output {i}, but not with the bits of writing and adding"));
+                }
+            }
         }
         Ok(())
     }

@@ -39,12 +39,24 @@ fn nearly_double() -> OpDef {
     }
 }
 
+/// A few bits off, which no tolerance minds.
+fn just_double() -> OpDef {
+    OpDef {
+        reference: Some(|_, inputs, outputs, _| {
+            double_by(|_| 2.000_002, inputs, outputs);
+            Ok(())
+        }),
+        ..double()
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
     WrongNumber,
     IgnoresNull,
     IgnoresAdd,
+    RoundsSums,
     ReadsAfterWriting,
     DependsOnThreads,
     Refuses,
@@ -62,9 +74,13 @@ impl Kernel for Doubling {
     fn name(&self) -> &str {
         "test:double"
     }
+    fn adds(&self, _: usize) -> bool {
+        matches!(self.fault, Fault::None | Fault::RoundsSums)
+    }
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let is_wrong = match self.fault {
             Fault::WrongNumber => true,
+            Fault::RoundsSums => args.reqs[0] == WriteReq::Add,
             Fault::DependsOnThreads => args.team.size() == 1,
             _ => false,
         };
@@ -95,7 +111,9 @@ impl Backend for Faulty {
     }
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
         let right = ReferenceBackend.plan(call)?.kernel;
-        let wrong = ReferenceBackend.plan(&OpCall { op: &nearly_double(), ..*call })?.kernel;
+        let is_close = self.0 == Fault::RoundsSums;
+        let wrong = if is_close { just_double() } else { nearly_double() };
+        let wrong = ReferenceBackend.plan(&OpCall { op: &wrong, ..*call })?.kernel;
         let odd = Layout::Opaque { backend: "faulty", id: 1, size_bytes: 24 };
         Ok(PlannedKernel {
             input_layouts: vec![if self.0 == Fault::OddLayout { odd } else { Layout::RowMajor }],
@@ -132,6 +150,7 @@ fn every_fault_is_found() {
         (Fault::WrongNumber, "1 of 6 elements differ"),
         (Fault::IgnoresNull, "request null"),
         (Fault::IgnoresAdd, "request add"),
+        (Fault::RoundsSums, "not with the bits of writing and adding"),
         (Fault::ReadsAfterWriting, "in place"),
         (Fault::DependsOnThreads, "between 1 and 2 threads"),
         (Fault::OddLayout, "cannot reorder"),

@@ -3,16 +3,15 @@
 pub mod backward;
 
 use crate::cache::Prepared;
-use crate::epilogue::Epilogue;
+use crate::epilogue::{Epilogue, Product};
 use crate::library::Library;
 use crate::objects::{Dims, MemDesc, PrimDesc, dims, shape_dims};
-use crate::primitive::{Argument, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
-use mxrs_types::{Error, Layout, Result};
+use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
 /// `values`, or `default` on every one of `n` axes when none are given.
@@ -127,30 +126,20 @@ pub fn prepare_fused(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepar
 
 /// Builds the primitive of data, weight, bias if there is one, and the operand of the epilogue if there is one.
 fn build(library: &Arc<Library>, call: &OpCall<'_>, p: &ConvolutionParams, epilogue: &Epilogue) -> Result<Prepared> {
-    let (source, weights) = (&call.inputs[0], &call.inputs[1]);
-    let problem = Problem::new(p, source, weights, &call.outputs[0])?;
+    let source = &call.inputs[0];
+    let problem = Problem::new(p, source, &call.inputs[1], &call.outputs[0])?;
     let bias = MemDesc::dense(&dims([call.outputs[0].shape[1]]), source.dtype)?;
-    let has_bias = !p.no_bias;
+    let bias = (!p.no_bias).then_some(bias);
     let attributes = epilogue.attributes()?;
     // Training asks the library for nothing more: there is no workspace.
-    let pd = problem.forward(library, sys::dnnl_forward_inference, has_bias.then_some(&bias), attributes.0)?;
-
-    let src_md = Arc::new(pd.required_md(sys::dnnl_query_src_md, 0)?);
-    let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
-    let dst_md = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
-    let mut arguments = vec![
-        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: src_md.clone() },
-        Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights_md.clone() },
-        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: dst_md.clone() },
+    let pd = problem.forward(library, sys::dnnl_forward_inference, bias.as_ref(), attributes.0)?;
+    let src = pd.required_md(sys::dnnl_query_src_md, 0)?;
+    let weights = pd.required_md(sys::dnnl_query_weights_md, 0)?;
+    let dst = pd.required_md(sys::dnnl_query_dst_md, 0)?;
+    let layouts = [
+        library.registry.activation_layout(source, MemDesc::copy_of(src.0)?)?,
+        library.registry.weights_layout(MemDesc::copy_of(weights.0)?, &problem.weights_sizes)?,
+        library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst.0)?)?,
     ];
-    let mut input_layouts = vec![
-        library.registry.activation_layout(source, MemDesc::copy_of(src_md.0)?)?,
-        library.registry.weights_layout(MemDesc::copy_of(weights_md.0)?, &problem.weights_sizes)?,
-    ];
-    if has_bias {
-        arguments.push(Argument { arg: sys::DNNL_ARG_BIAS, slot: Slot::Input(2), md: Arc::new(bias) });
-        input_layouts.push(Layout::RowMajor);
-    }
-    let out_layout = library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst_md.0)?)?;
-    epilogue.finish(library, &pd, arguments, input_layouts, out_layout)
+    epilogue.finish(library, &pd, Product { tensors: [src, weights, dst].map(Arc::new), layouts, bias })
 }

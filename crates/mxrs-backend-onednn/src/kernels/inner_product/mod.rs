@@ -3,10 +3,9 @@
 pub mod backward;
 
 use crate::cache::Prepared;
-use crate::epilogue::Epilogue;
+use crate::epilogue::{Epilogue, Product};
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc, dims};
-use crate::primitive::{Argument, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
@@ -98,20 +97,11 @@ fn build(library: &Arc<Library>, call: &OpCall<'_>, p: &FullyConnectedParams, ep
     let source = &call.inputs[0];
     let problem = Problem::new(source, &call.inputs[1])?;
     let bias = MemDesc::dense(&dims([problem.n_out]), source.dtype)?;
-    let has_bias = !p.no_bias;
+    let bias = (!p.no_bias).then_some(bias);
     let attributes = epilogue.attributes()?;
     // Training asks the library for nothing more: there is no workspace.
-    let pd = problem.forward(library, sys::dnnl_forward_inference, has_bias.then_some(&bias), attributes.0)?;
-    let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
-    let mut input_layouts = vec![Layout::RowMajor, problem.weights_layout(library, &weights_md)?];
-    let mut arguments = vec![
-        Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: Arc::new(problem.src) },
-        Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights_md },
-        Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: Arc::new(problem.dst) },
-    ];
-    if has_bias {
-        arguments.push(Argument { arg: sys::DNNL_ARG_BIAS, slot: Slot::Input(2), md: Arc::new(bias) });
-        input_layouts.push(Layout::RowMajor);
-    }
-    epilogue.finish(library, &pd, arguments, input_layouts, Layout::RowMajor)
+    let pd = problem.forward(library, sys::dnnl_forward_inference, bias.as_ref(), attributes.0)?;
+    let weights = pd.required_md(sys::dnnl_query_weights_md, 0)?;
+    let layouts = [Layout::RowMajor, problem.weights_layout(library, &weights)?, Layout::RowMajor];
+    epilogue.finish(library, &pd, Product { tensors: [problem.src, weights, problem.dst].map(Arc::new), layouts, bias })
 }

@@ -5,7 +5,7 @@ use crate::numeric;
 use crate::products::Product;
 use crate::window::channel_axis;
 use mxrs_op::{OpDef, OpParams, RefInput, RefOutput, ReferenceFn, RunMode};
-use mxrs_types::Result;
+use mxrs_types::{PartialShape, Result, Shape};
 
 /// The operator whose gradients these are.
 pub struct Convolution;
@@ -22,6 +22,22 @@ impl Product for Convolution {
 
     fn define() -> OpDef {
         super::define()
+    }
+
+    fn no_bias(params: &ConvolutionParams) -> bool {
+        params.no_bias
+    }
+
+    fn infer_shape(
+        params: &ConvolutionParams,
+        inputs: &mut [PartialShape],
+        outputs: &mut [PartialShape],
+    ) -> Result<()> {
+        super::infer_shape(params, inputs, outputs)
+    }
+
+    fn values(params: &ConvolutionParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>> {
+        super::values(params, inputs, out)
     }
 
     fn bias_axis(params: &ConvolutionParams, ndim: usize) -> usize {

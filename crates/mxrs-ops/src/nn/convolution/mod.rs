@@ -13,17 +13,16 @@
 
 mod backward;
 
-use crate::dtypes::FLOATS;
+pub(crate) use backward::Convolution;
+
 use crate::fused;
 use crate::indexing::{around_axis, for_each_index};
-use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim, unify_dtypes};
+use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
 use crate::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
 use crate::{numeric, products};
 use mxrs_op::param::{Choice, ShapeAttr};
-use mxrs_op::{
-    Accuracy, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params,
-};
-use mxrs_types::{DType, Error, PartialShape, Result, Shape};
+use mxrs_op::{OpDef, RefInput, Sample, op_enum, op_params};
+use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_enum! {
     /// How MXNet's cuDNN path picks an algorithm; read and ignored.
@@ -90,41 +89,18 @@ pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_convolution"],
         summary: "1-d, 2-d, 3-d convolution",
-        inputs: InputNames::ByParams {
-            all: &["data", "weight", "bias"],
-            chosen: |params| match params.get::<ConvolutionParams>().no_bias {
-                true => vec!["data", "weight"],
-                false => vec!["data", "weight", "bias"],
-            },
-        },
-        infer_shape,
-        infer_dtype,
-        dtypes: FLOATS,
-        is_costly: true,
-        accuracy: Accuracy::Product,
-        multiply_adds: products::multiply_adds,
-        gradient: Gradient::By(products::gradient::<backward::Convolution>),
         companions: || {
-            let mut companions = products::companions::<backward::Convolution>();
+            let mut companions = products::companions::<Convolution>();
             companions.push(fused::convolution::define());
             companions
         },
-        reference: Some(convolve),
         samples,
-        ..OpDef::new("Convolution").params::<ConvolutionParams>()
+        ..products::operator::<Convolution>()
     }
 }
 
-fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-    infer_shape_with(params.get(), inputs, outputs)
-}
-
 /// Shape inference of data, weight, bias if there is one, and out.
-pub(crate) fn infer_shape_with(
-    params: &ConvolutionParams,
-    inputs: &mut [PartialShape],
-    outputs: &mut [PartialShape],
-) -> Result<()> {
+fn infer_shape(params: &ConvolutionParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let window = params.window()?;
     let is_last = params.is_channels_last();
     let (filters, groups) = (params.num_filter as usize, params.num_group as usize);
@@ -174,10 +150,6 @@ pub(crate) fn infer_shape_with(
     Ok(())
 }
 
-fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
-    unify_dtypes(inputs.iter_mut().chain(outputs), "weight")
-}
-
 /// Calls `visit` with the flat positions, in data, weight and out, of every product and the sum it belongs to.
 fn for_each_product(
     params: &ConvolutionParams,
@@ -211,14 +183,8 @@ fn for_each_product(
     Ok(())
 }
 
-fn convolve(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    let y = values(params.get(), inputs, &outputs[0].desc.shape)?;
-    numeric::write(&mut outputs[0], &y);
-    Ok(())
-}
-
 /// What data, weight and, if there is one, bias give, in out's order, not rounded yet.
-pub(crate) fn values(params: &ConvolutionParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>> {
+fn values(params: &ConvolutionParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>> {
     let [data, weight] = [&inputs[0].desc.shape, &inputs[1].desc.shape];
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
     let mut y = vec![0.0; out.n_elements()];
