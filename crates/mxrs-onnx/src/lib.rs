@@ -1,8 +1,10 @@
-//! Symbol graphs to ONNX models: which nodes each operator becomes.
+//! Symbol graphs to ONNX models and back: which nodes each operator becomes.
 //!
 //! [`export()`] takes a graph, its parameters and the shapes of its inputs, and gives a model that computes at inference
 //! what the graph computes. Loss heads lose their labels, dropout disappears, and what MXNet leaves to shapes (codes of
 //! `Reshape`, rounding of pooling windows) is resolved. Operators that ONNX cannot express are named all at once.
+//!
+//! [`import()`] is the way back, for the operators of ONNX that have a counterpart here.
 //!
 //! This crate knows operators here and those of ONNX. It does not know how a model is stored (`mxrs_format::onnx` does),
 //! nor how anything is computed.
@@ -29,5 +31,8 @@
 //! Read next: `export/mod.rs` for the list of operators, `export/call.rs` for the words their nodes are written in.
 
 mod export;
+mod import;
+mod names;
 
 pub use export::{ExportOptions, OPSETS, export, exported_operators};
+pub use import::{Imported, ImportedInput, import, imported_operators};

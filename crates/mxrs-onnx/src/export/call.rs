@@ -4,7 +4,7 @@
 //! operator answers becomes the output of the call, and the step that made it gets the name of the call.
 
 use super::facts::Facts;
-use super::names::Names;
+use crate::names::Names;
 use indexmap::IndexMap;
 use mxrs_format::Tensor;
 use mxrs_format::onnx::{AttributeProto, NodeProto, TensorProto, from_tensor};

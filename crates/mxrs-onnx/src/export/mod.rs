@@ -3,7 +3,6 @@
 mod call;
 mod facts;
 mod list;
-mod names;
 mod ops;
 mod options;
 

@@ -3,6 +3,7 @@
 //! A network by name gets random parameters, the same for the same seed; `--save-params` writes them as a checkpoint
 //! too, so that another program can be given the same network.
 
+use super::comparison;
 use crate::args::{float_dtype, shape};
 use crate::exit::{Failure, Outcome};
 use crate::networks::{Network, Parts};
@@ -12,7 +13,7 @@ use mxrs::format::symbol::graph_to_file;
 use mxrs::format::{Checkpoint, Options, Tensor, onnx};
 use mxrs::graph::{Graph, NodeId};
 use mxrs::onnx::{ExportOptions, OPSETS};
-use mxrs::types::{DType, Shape};
+use mxrs::types::{DType, ErrorKind, Shape};
 use mxrs::{Model, Runtime};
 use std::path::{Path, PathBuf};
 
@@ -86,13 +87,47 @@ pub fn run(args: &Args) -> Outcome {
     if let Some(prefix) = &args.save_params {
         save_checkpoint(&source, prefix)?;
     }
+    let expected = if args.no_check { None } else { expected(&runtime, &source)? };
     let Source { graph, params, options } = source;
     let model = mxrs::onnx::export(&graph, params, &options).map_err(Failure::binding)?;
     onnx::save(out, &model)?;
-    if !args.no_check {
-        onnx::open(out, &Options::default())?;
+    let summary = summary(&model);
+    drop(model);
+    if let Some(expected) = expected {
+        check(&runtime, out, &options, &expected)?;
     }
-    terminal::print(&format!("{} written: {}\n", out.display(), summary(&model)))
+    terminal::print(&format!("{} written: {summary}\n", out.display()))
+}
+
+/// What the graph answers to random input; `None` where that is not compared.
+fn expected(runtime: &Runtime, source: &Source) -> Outcome<Option<Vec<Vec<f32>>>> {
+    if source.options.dtype != DType::F32 {
+        tracing::warn!("not compared: the input is {}", source.options.dtype);
+        return Ok(None);
+    }
+    let model = Model::from_parts(runtime, source.graph.clone(), source.params.clone())?;
+    Ok(Some(comparison::outputs(&model, &source.options.inputs).map_err(Failure::binding)?))
+}
+
+/// The model as it was written, read again as a graph, computes what the graph does.
+fn check(runtime: &Runtime, out: &Path, options: &ExportOptions, expected: &[Vec<f32>]) -> Outcome {
+    let read = onnx::open(out, &Options::default())?.value;
+    let imported = match mxrs::onnx::import(&read, &Options::default()) {
+        Ok(imported) => imported,
+        Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => {
+            tracing::warn!("not compared, since the model cannot be read as a graph: {error}");
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    drop(read);
+    // Inputs that nothing reads are no inputs of the graph.
+    let inputs: Vec<(String, Shape)> =
+        options.inputs.iter().filter(|(name, _)| imported.graph.find(name).is_some()).cloned().collect();
+    let got = comparison::outputs(&comparison::model(runtime, imported)?, &inputs)?;
+    let difference = comparison::compare(expected, &got)?;
+    tracing::info!("largest difference after reading the model again: {difference:e}");
+    Ok(())
 }
 
 fn summary(model: &onnx::ModelProto) -> String {

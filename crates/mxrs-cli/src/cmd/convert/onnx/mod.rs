@@ -1,6 +1,8 @@
-//! `mxrs convert onnx`: a checkpoint as an ONNX model.
+//! `mxrs convert onnx`: a checkpoint as an ONNX model, and back.
 
+mod comparison;
 mod export;
+mod import;
 
 use crate::exit::Outcome;
 
@@ -16,6 +18,8 @@ pub struct Args {
 enum Direction {
     /// Write an ONNX model of a symbol file and its parameters, or of one of our networks
     Export(export::Args),
+    /// Write the symbol file and the parameters of an ONNX model
+    Import(import::Args),
 }
 
 /// Runs the command.
@@ -25,5 +29,6 @@ enum Direction {
 pub fn run(args: &Args) -> Outcome {
     match &args.direction {
         Direction::Export(args) => export::run(args),
+        Direction::Import(args) => import::run(args),
     }
 }

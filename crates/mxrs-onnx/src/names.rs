@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 /// Names in use.
 #[derive(Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     taken: HashSet<String>,
 }
 
