@@ -207,3 +207,73 @@ fn all_nodes_without_a_counterpart_are_named_at_once() {
     }
     assert!(!text.contains("behind") && !text.contains("fine"), "{text}");
 }
+
+/// Numbers that break careless arithmetic.
+const EXTREMES: [i64; 6] = [i64::MIN, -1, 0, 1 << 31, 1 << 62, i64::MAX];
+
+/// Every model of the samples with one number replaced: an attribute, an element of a constant list, a size of an input.
+#[test]
+fn extreme_numbers_are_errors_and_no_panics() {
+    let mut n_models = 0;
+    for op in mxrs_ops::catalogue().iter() {
+        for sample in (op.samples)().iter().filter(|sample| !sample.is_train) {
+            let (graph, names) = one_call(op, sample);
+            let inputs = names.iter().zip(&sample.inputs).map(|(name, input)| (name.as_str(), input.shape.clone()));
+            let Ok(model) = export(&graph, [], &ExportOptions::new(inputs)) else { continue };
+            for extreme in EXTREMES {
+                for changed in with_one_changed(&model, extreme) {
+                    let _ = import(&changed, &Options::default());
+                    n_models += 1;
+                }
+            }
+        }
+    }
+    assert!(n_models > 5000, "{n_models}");
+}
+
+fn with_one_changed(model: &onnx::ModelProto, extreme: i64) -> Vec<onnx::ModelProto> {
+    let mut changed = Vec::new();
+    let graph = model.graph.as_ref().unwrap();
+    let mut push = |change: &dyn Fn(&mut onnx::GraphProto)| {
+        let mut other = model.clone();
+        change(other.graph.as_mut().unwrap());
+        changed.push(other);
+    };
+    for (at, node) in graph.node.iter().enumerate() {
+        for (index, attribute) in node.attribute.iter().enumerate() {
+            if attribute.i.is_some() {
+                push(&|graph| graph.node[at].attribute[index].i = Some(extreme));
+            }
+            for place in 0..attribute.ints.len() {
+                push(&|graph| graph.node[at].attribute[index].ints[place] = extreme);
+            }
+            if !attribute.ints.is_empty() {
+                push(&|graph| graph.node[at].attribute[index].ints.clear());
+                push(&|graph| graph.node[at].attribute[index].ints.fill(extreme));
+            }
+        }
+        if !node.input.is_empty() {
+            push(&|graph| graph.node[at].input.truncate(1));
+            push(&|graph| graph.node[at].input.clear());
+        }
+    }
+    for (at, array) in graph.initializer.iter().enumerate() {
+        let is_list = array.data_type == onnx::DataType::Int64 as i32;
+        for place in 0..array.raw_data.as_ref().map_or(0, |raw| raw.len() / 8).min(if is_list { 8 } else { 0 }) {
+            push(&|graph| {
+                let mut raw = graph.initializer[at].raw_data.as_deref().unwrap().to_vec();
+                raw[place * 8..][..8].copy_from_slice(&extreme.to_le_bytes());
+                graph.initializer[at].raw_data = Some(raw.into());
+            });
+        }
+    }
+    for at in 0..graph.input.len() {
+        push(&|graph| {
+            let shape = graph.input[at].kind.as_mut().and_then(|kind| kind.tensor_type.as_mut()?.shape.as_mut());
+            for dim in shape.into_iter().flat_map(|shape| &mut shape.dim) {
+                dim.value = Some(onnx::DimensionValue::Size(extreme));
+            }
+        });
+    }
+    changed
+}
