@@ -51,8 +51,16 @@ impl Network {
     /// # Errors
     /// A name or element type that the network does not have.
     pub fn named(name: &str, dtype: DType) -> Result<Self> {
+        Self::seeded(name, dtype, SEED)
+    }
+
+    /// As [`Self::named`], with parameters of another seed.
+    ///
+    /// # Errors
+    /// As [`Self::named`].
+    pub fn seeded(name: &str, dtype: DType, seed: u64) -> Result<Self> {
         let built = model(name, &ModelOptions { dtype, ..ModelOptions::default() })?;
-        Self::with_random_parameters(built.symbol.graph()?, built.image.to_vec(), &HashMap::new())
+        Self::with_random_parameters(built.symbol.graph()?, built.image.to_vec(), &HashMap::new(), seed)
     }
 
     /// A network from a symbol file, with the parameters of a file or with random ones.
@@ -68,10 +76,15 @@ impl Network {
                 file.arg.into_iter().chain(file.aux).collect()
             }
         };
-        Self::with_random_parameters(graph, image.to_vec(), &loaded)
+        Self::with_random_parameters(graph, image.to_vec(), &loaded, SEED)
     }
 
-    fn with_random_parameters(graph: Graph, image: Vec<usize>, loaded: &HashMap<String, Tensor>) -> Result<Self> {
+    fn with_random_parameters(
+        graph: Graph,
+        image: Vec<usize>,
+        loaded: &HashMap<String, Tensor>,
+        seed: u64,
+    ) -> Result<Self> {
         let input = "data".to_owned();
         if !graph.argument_names().contains(&input.as_str()) {
             return Err(Error::invalid("input of the network", "none called `data`", "an input called `data`"));
@@ -91,11 +104,17 @@ impl Network {
             let entry = graph.output_id(id, 0).index();
             let tensor = match loaded.get(&node.name) {
                 Some(tensor) => tensor.clone(),
-                None => random(&node.name, node.attrs.get("__init__"), &shapes[entry], dtypes[entry])?,
+                None => random(&node.name, node.attrs.get("__init__"), &shapes[entry], dtypes[entry], seed)?,
             };
             params.push((node.name.clone(), tensor));
         }
         Ok(Self { graph, image, input, params })
+    }
+
+    /// The graph and the parameters.
+    pub fn into_parts(self) -> Parts {
+        let Self { graph, image, input, params } = self;
+        Parts { graph, params, input: Input { name: input, image } }
     }
 
     /// The parameters as arrays, and the graph: a model.
@@ -106,6 +125,16 @@ impl Network {
         let Self { graph, image, input, params } = self;
         Ok((Model::from_parts(runtime, graph, params)?, Input { name: input, image }))
     }
+}
+
+/// What a network consists of.
+pub struct Parts {
+    /// The graph.
+    pub graph: Graph,
+    /// Parameters and auxiliary states by name.
+    pub params: Vec<(String, Tensor)>,
+    /// What is fed.
+    pub input: Input,
 }
 
 /// Name and shape of what is fed.
@@ -128,13 +157,13 @@ impl Input {
     /// Out of memory.
     pub fn fill(&self, array: &NdArray) -> Result<()> {
         let uniform = Some("[\"uniform\", {\"scale\": 1.0}]");
-        let tensor = random(&self.name, uniform, array.shape(), array.dtype())?;
+        let tensor = random(&self.name, uniform, array.shape(), array.dtype(), SEED)?;
         array.copy_from_bytes(tensor.stored_bytes())
     }
 }
 
-fn random(name: &str, init: Option<&str>, shape: &Shape, dtype: DType) -> Result<Tensor> {
-    let values = Initializer::xavier(2.0).values(name, init, shape, SEED)?;
+fn random(name: &str, init: Option<&str>, shape: &Shape, dtype: DType, seed: u64) -> Result<Tensor> {
+    let values = Initializer::xavier(2.0).values(name, init, shape, seed)?;
     let tensor = Tensor::from_slice(shape.clone(), &values)?;
     Ok(if dtype == DType::F32 { tensor } else { tensor.cast(dtype) })
 }

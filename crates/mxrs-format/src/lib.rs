@@ -1,4 +1,5 @@
-//! MXNet's file formats: parameter lists (`.params`), npy and npz, symbol JSON, RecordIO with `.idx` and `.lst`.
+//! MXNet's file formats: parameter lists (`.params`), npy and npz, symbol JSON, RecordIO with `.idx` and `.lst`; and ONNX
+//! models.
 //!
 //! Every reader is bounded: it proves that bytes exist before it allocates for them, checks all size arithmetic, and
 //! answers broken input with an [`mxrs_types::Error`] that has an offset and a category. Every writer is exact: a file
@@ -30,6 +31,7 @@ mod tensor;
 
 pub mod npy;
 pub mod npz;
+pub mod onnx;
 pub mod params;
 pub mod reader;
 pub mod recordio;

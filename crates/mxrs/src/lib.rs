@@ -34,6 +34,7 @@ pub use mxrs_format as format;
 pub use mxrs_graph as graph;
 pub use mxrs_models as models;
 pub use mxrs_ndarray as ndarray;
+pub use mxrs_onnx as onnx;
 pub use mxrs_op as op;
 pub use mxrs_ops as ops;
 pub use mxrs_storage as storage;

@@ -1,16 +1,30 @@
-//! Writes the six benchmark networks with random weights, one input batch and our output, for MXNet to repeat.
+//! Writes networks with random weights, one input batch and our output, for others to repeat: as a checkpoint for MXNet, as
+//! an ONNX model for any runtime of these.
 //!
-//! `cargo run --release -p mxrs-tests --bin export_networks -- DIR [NAME…]`; then `tests/mxnet/compare_networks.py DIR`.
+//! `cargo run --release -p mxrs-tests --bin export_networks -- DIR [NAME…]`; then `tests/mxnet/compare_networks.py DIR`,
+//! `tests/onnx/compare.py DIR`.
 
 use mxrs::format::symbol::graph_to_file;
-use mxrs::format::{Checkpoint, Tensor, npy, write_atomically};
+use mxrs::format::{Checkpoint, Tensor, npy, onnx, write_atomically};
 use mxrs::graph::{infer_dtypes, infer_shapes};
 use mxrs::models::{FactorKind, Initializer, ModelOptions, RandomKind, model};
+use mxrs::onnx::ExportOptions;
 use mxrs::types::{DType, Error, Result, Shape};
 use mxrs::{Model, Runtime};
 use std::path::Path;
 
-const NETWORKS: [&str; 6] = ["alexnet", "vgg-16", "inception-bn", "inception-v3", "resnet-50", "resnet-152"];
+const NETWORKS: [&str; 10] = [
+    "lenet",
+    "mlp",
+    "alexnet",
+    "vgg-16",
+    "inception-bn",
+    "inception-v3",
+    "resnet-50",
+    "resnet-152",
+    "resnetv1-50",
+    "mobilenet",
+];
 const SEED: u64 = 20;
 const BATCH: usize = 2;
 
@@ -65,6 +79,9 @@ fn export(runtime: &Runtime, name: &str, dir: &Path) -> Result<()> {
     graph_to_file(&graph).save(file("symbol.json"))?;
     checkpoint.save(file("0000.params"))?;
     save_npy(&file("input.npy"), shape.clone(), &input)?;
+    let model = mxrs::onnx::export(&graph, all.clone(), &ExportOptions::new([("data", shape.clone())]))?;
+    onnx::save(dir.join(format!("{name}.onnx")), &model)?;
+    drop(model);
 
     let bound = Model::from_parts(runtime, graph, all)?.bind(&[("data", shape)])?;
     let output = &bound.forward(&[("data", &input)])?[0];

@@ -1,5 +1,6 @@
 //! The subcommands, one file each: arguments and run.
 
+mod convert;
 mod diagnose;
 mod env;
 mod ops;
@@ -29,6 +30,8 @@ pub enum Command {
     Score(score::Args),
     /// List the operators that are built, and the backends that run them
     Ops(ops::Args),
+    /// Convert models between formats
+    Convert(convert::Args),
     /// Describe this build and this machine, for bug reports
     Diagnose(diagnose::Args),
 }
@@ -46,6 +49,7 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Predict(args) => predict::run(args, !cli.logging.quiet),
         Command::Score(args) => score::run(args),
         Command::Ops(args) => ops::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Diagnose(args) => diagnose::run(args),
     }
 }

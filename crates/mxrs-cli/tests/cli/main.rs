@@ -1,5 +1,6 @@
 //! The built program from outside: what it prints, what it writes, how it exits.
 
+mod convert_onnx;
 mod diagnose;
 mod env;
 mod files;

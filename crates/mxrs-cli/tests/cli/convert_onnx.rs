@@ -1,0 +1,75 @@
+//! `mxrs convert onnx`: there and back, and how it fails.
+
+use crate::mxrs::{digits, mxrs};
+use mxrs_format::{ArrayFile, Options, onnx};
+use std::path::Path;
+
+fn file(dir: &Path, name: &str) -> String {
+    dir.join(name).display().to_string()
+}
+
+/// Exports a checkpoint of the digits data set.
+fn export(name: &str, out: &str, more: &[&str]) -> crate::mxrs::Ran {
+    let (symbol, params) = (digits(&format!("{name}-symbol.json")), digits(&format!("{name}-0010.params")));
+    mxrs(["convert", "onnx", "export", &symbol, &params, out].into_iter().chain(more.iter().copied()))
+}
+
+#[test]
+fn a_checkpoint_goes_there_and_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (model, prefix) = (file(dir.path(), "lenet.onnx"), file(dir.path(), "back"));
+    let ran = export("lenet", &model, &["--shape", "1,1,28,28", "--dynamic-batch"]);
+    assert!(ran.err.contains("largest difference"), "{}", ran.err);
+    assert!(ran.ok().contains("lenet.onnx written: 11 nodes, 8 arrays, operators of version 13"));
+    let ran = mxrs(["convert", "onnx", "import", &model, &prefix]);
+    assert!(ran.err.contains("largest difference"), "{}", ran.err);
+    ran.ok();
+    // The parameters are the same, bit for bit.
+    let params = |path: &str| ArrayFile::open(path, &Options::default()).unwrap().value.arrays.into_named().unwrap();
+    let (mut before, mut after) = (params(&digits("lenet-0010.params")), params(&format!("{prefix}-0000.params")));
+    before.sort_keys();
+    after.sort_keys();
+    assert_eq!(after, before);
+    // And the checkpoint can be exported again.
+    let (symbol, params) = (format!("{prefix}-symbol.json"), format!("{prefix}-0000.params"));
+    let again = file(dir.path(), "again.onnx");
+    mxrs(["convert", "onnx", "export", &symbol, &params, &again, "--shape", "data=2,1,28,28"]).ok();
+}
+
+#[test]
+fn a_network_has_the_parameters_of_its_seed() {
+    let dir = tempfile::tempdir().unwrap();
+    let written = |name: &str, seed: &str| {
+        let (out, prefix) = (file(dir.path(), &format!("{name}.onnx")), file(dir.path(), name));
+        let network = ["convert", "onnx", "export", "--network", "mlp", "--batch-size", "3", "--seed", seed];
+        mxrs(network.into_iter().chain(["--save-params", &prefix, &out])).ok();
+        assert!(dir.path().join(format!("{name}-symbol.json")).is_file());
+        (std::fs::read(&out).unwrap(), std::fs::read(format!("{prefix}-0000.params")).unwrap())
+    };
+    let (first, same, other) = (written("a", "7"), written("b", "7"), written("c", "8"));
+    assert!(first == same && first.0 != other.0 && first.1 != other.1);
+    let model = onnx::from_bytes(&first.0, &Options::default()).unwrap().value;
+    let shape = model.graph.unwrap().input[0].tensor_type().and_then(|tensor| tensor.shape.clone()).unwrap();
+    assert_eq!(shape.dim, [3, 1, 28, 28].map(onnx::Dimension::size));
+}
+
+#[test]
+fn bad_usage_is_told_from_bad_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = file(dir.path(), "out.onnx");
+    assert!(export("lenet", &out, &[]).failed(2).contains("--shape data=1,3,224,224"));
+    assert!(export("lenet", &out, &["--shape", "1,3,28,28"]).failed(2).contains("Convolution"));
+    assert!(export("lenet", &out, &["--shape", "1,1,28,28", "--opset", "12"]).failed(2).contains("13"));
+    assert!(mxrs(["convert", "onnx", "export", "--network", "nonet", &out]).failed(2).contains("nonet"));
+    assert!(mxrs(["convert", "onnx", "export", &out]).failed(2).contains("three files"));
+    assert!(!Path::new(&out).exists());
+    let symbol = digits("lenet-symbol.json");
+    let absent = mxrs(["convert", "onnx", "export", &symbol, "absent.params", &out, "--shape", "1,1,28,28"]);
+    assert!(absent.failed(3).contains("absent.params"));
+    let prefix = file(dir.path(), "p");
+    assert!(mxrs(["convert", "onnx", "import", &symbol, &prefix]).failed(3).contains("JSON"));
+    export("lenet", &out, &["--shape", "1,1,28,28", "--no-check"]).ok();
+    let bytes = std::fs::read(&out).unwrap();
+    std::fs::write(&out, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(mxrs(["convert", "onnx", "import", &out, &prefix]).failed(3).contains("out.onnx"));
+}

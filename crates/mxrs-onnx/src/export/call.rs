@@ -1,0 +1,228 @@
+//! One call of the graph while it becomes nodes of a model: its inputs by name, its shapes, and the nodes written so far.
+//!
+//! An operator is written as steps. Each step is a node with a name of its own for its only output; the value that the
+//! operator answers becomes the output of the call, and the step that made it gets the name of the call.
+
+use super::facts::Facts;
+use crate::names::Names;
+use indexmap::IndexMap;
+use mxrs_format::Tensor;
+use mxrs_format::onnx::{AttributeProto, NodeProto, TensorProto, from_tensor};
+use mxrs_graph::{EntryId, Graph, Node, NodeId};
+use mxrs_op::param::Parameters;
+use mxrs_types::{DType, Error, Result, Shape};
+
+/// Why a call has no nodes.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// ONNX cannot say it.
+    Inexpressible(String),
+    /// Something is wrong.
+    Failed(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What ONNX cannot say.
+pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::Inexpressible(reason.into()))
+}
+
+/// What an operator answers: the name of the value it computes.
+pub(super) type Answer = Result<String, Refusal>;
+
+/// What is written of a model.
+#[derive(Default)]
+pub(super) struct Written {
+    pub nodes: Vec<NodeProto>,
+    /// Constants that are no parameters, by name.
+    pub constants: IndexMap<String, TensorProto>,
+    pub value_names: Names,
+    pub node_names: Names,
+    /// Name of each entry of the graph that is written.
+    pub values: IndexMap<EntryId, String>,
+}
+
+/// A call that is being written.
+pub(super) struct Call<'a> {
+    pub graph: &'a Graph,
+    pub facts: &'a Facts,
+    pub id: NodeId,
+    pub written: &'a mut Written,
+}
+
+impl<'a> Call<'a> {
+    /// The node of the graph.
+    pub fn node(&self) -> &'a Node {
+        self.graph.node(self.id)
+    }
+
+    /// Its parameters.
+    ///
+    /// # Panics
+    /// When the operator has parameters of another type; the list of operators says which file is for which.
+    pub fn params<P: Parameters>(&self) -> &'a P {
+        let (_, params) = self.node().call().expect("a call, no variable");
+        params.get()
+    }
+
+    /// Number of inputs.
+    pub fn n_inputs(&self) -> usize {
+        self.node().inputs.len()
+    }
+
+    fn input_id(&self, index: usize) -> EntryId {
+        self.graph.entry_id(self.node().inputs[index])
+    }
+
+    fn output_id(&self) -> EntryId {
+        self.graph.output_id(self.id, 0)
+    }
+
+    /// Name of input `index`.
+    pub fn input(&self, index: usize) -> String {
+        let entry = self.input_id(index);
+        // Nodes come after what they read.
+        self.written.values.get(&entry).cloned().unwrap_or_else(|| self.graph.entry_name(entry))
+    }
+
+    /// Names of all inputs.
+    pub fn inputs(&self) -> Vec<String> {
+        (0..self.n_inputs()).map(|index| self.input(index)).collect()
+    }
+
+    /// Shape of input `index`.
+    pub fn shape(&self, index: usize) -> &'a Shape {
+        self.facts.shape(self.input_id(index))
+    }
+
+    /// Shape of the output.
+    pub fn out_shape(&self) -> &'a Shape {
+        self.facts.shape(self.output_id())
+    }
+
+    /// Element type of input `index`.
+    pub fn dtype(&self, index: usize) -> DType {
+        self.facts.dtype(self.input_id(index))
+    }
+
+    /// Element type of the output.
+    pub fn out_dtype(&self) -> DType {
+        self.facts.dtype(self.output_id())
+    }
+
+    /// An axis of input 0, counted from the start.
+    pub fn axis(&self, axis: i64) -> Result<usize> {
+        self.shape(0).axis(axis)
+    }
+
+    /// Refuses element types that operator `op_type` of ONNX does not have.
+    pub fn require_dtype(&self, op_type: &str, dtypes: &[DType]) -> Result<(), Refusal> {
+        let got = if self.n_inputs() == 0 { self.out_dtype() } else { self.dtype(0) };
+        if dtypes.contains(&got) { Ok(()) } else { refuse(format!("{op_type} has no element type {got}")) }
+    }
+
+    /// Writes a node; the answer is the name of what it computes.
+    pub fn step<S: AsRef<str>>(&mut self, op_type: &str, inputs: &[S], attributes: Vec<AttributeProto>) -> String {
+        let wanted = format!("{}_{}", self.node().name, op_type.to_ascii_lowercase());
+        let name = self.written.node_names.claim(&wanted);
+        let output = self.written.value_names.claim(&wanted);
+        let node = NodeProto::new(op_type, name, inputs.iter().map(AsRef::as_ref), [output.as_str()]);
+        self.written.nodes.push(NodeProto { attribute: attributes, ..node });
+        output
+    }
+
+    /// A constant; `part` tells what it is to the call.
+    ///
+    /// # Errors
+    /// An array that is not dense.
+    pub fn constant(&mut self, part: &str, tensor: Tensor) -> Result<String> {
+        let name = self.written.value_names.claim(&format!("{}_{part}", self.node().name));
+        self.written.constants.insert(name.clone(), from_tensor(&name, tensor)?);
+        Ok(name)
+    }
+
+    /// A constant list of integers.
+    ///
+    /// # Errors
+    /// None in practice: every list makes a dense array.
+    pub fn ints(&mut self, part: &str, values: &[i64]) -> Result<String> {
+        self.constant(part, Tensor::from_slice([values.len()], values)?)
+    }
+
+    /// A constant number without axes.
+    ///
+    /// # Errors
+    /// As [`Self::ints`].
+    pub fn scalar(&mut self, part: &str, dtype: DType, value: f64) -> Result<String> {
+        self.constant(part, scalar(dtype, Shape::scalar(), value)?)
+    }
+
+    /// The same elements in the shape of the output.
+    ///
+    /// # Errors
+    /// Several sizes that follow the batch, when it stays open; an empty array, whose sizes ONNX cannot tell from codes.
+    pub fn reshape_to_output(&mut self, value: &str) -> Answer {
+        let target = self.reshape_target()?;
+        let target = self.ints("shape", &target)?;
+        Ok(self.step("Reshape", &[value, &target], Vec::new()))
+    }
+
+    fn reshape_target(&self) -> Result<Vec<i64>, Refusal> {
+        let sizes = self.facts.fixed_sizes(self.output_id());
+        if self.out_shape().contains(&0) {
+            return refuse("an empty array is reshaped");
+        }
+        match sizes.iter().filter(|size| size.is_none()).count() {
+            0 | 1 => Ok(sizes.iter().map(|size| size.map_or(-1, |size| size as i64)).collect()),
+            _ => refuse("several sizes of its output follow the batch, which is to stay open"),
+        }
+    }
+
+    /// The output's shape as a constant.
+    ///
+    /// # Errors
+    /// A size that follows the batch, when it stays open.
+    pub fn output_sizes(&mut self) -> Answer {
+        let sizes = self.facts.fixed_sizes(self.output_id());
+        match sizes.into_iter().map(|size| size.map(|size| size as i64)).collect::<Option<Vec<_>>>() {
+            Some(sizes) => Ok(self.ints("shape", &sizes)?),
+            None => refuse("its shape follows the batch, which is to stay open"),
+        }
+    }
+
+    /// Whether the output's shape is the same for every batch.
+    pub fn has_fixed_output(&self) -> bool {
+        self.facts.fixed_sizes(self.output_id()).iter().all(Option::is_some)
+    }
+
+    /// Axes in another order.
+    pub fn transposed(&mut self, value: &str, axes: &[usize]) -> String {
+        let perm = AttributeProto::ints("perm", axes.iter().map(|axis| *axis as i64));
+        self.step("Transpose", &[value], vec![perm])
+    }
+
+    /// As another element type.
+    pub fn cast(&mut self, value: &str, dtype: DType) -> String {
+        let to = AttributeProto::int("to", mxrs_format::onnx::data_type(dtype) as i64);
+        self.step("Cast", &[value], vec![to])
+    }
+}
+
+/// An array of one value.
+///
+/// # Errors
+/// A shape that does not fit in memory.
+pub(super) fn scalar(dtype: DType, shape: Shape, value: f64) -> Result<Tensor> {
+    let values = vec![value; shape.n_elements()];
+    Ok(Tensor::from_slice(shape, &values)?.cast(dtype))
+}
+
+/// Sizes as an attribute takes them.
+pub(super) fn sizes(values: &[usize]) -> impl Iterator<Item = i64> + '_ {
+    values.iter().map(|value| *value as i64)
+}

@@ -1,0 +1,75 @@
+//! What is known of every value before a node is written: shape, element type, and which sizes follow the batch.
+
+use super::ExportOptions;
+use indexmap::IndexMap;
+use mxrs_format::Tensor;
+use mxrs_graph::{EntryId, Graph, infer_dtypes, infer_shapes};
+use mxrs_types::{DType, PartialShape, Result, ResultExt, Shape};
+
+/// Shapes and types of all values of a graph.
+pub(super) struct Facts {
+    shapes: Vec<Shape>,
+    dtypes: Vec<DType>,
+    /// The shapes for batches twice as large, when the batch stays open.
+    doubled: Option<Vec<Shape>>,
+}
+
+impl Facts {
+    /// Infers everything from the inputs and the parameters.
+    ///
+    /// # Errors
+    /// Those of inference; a graph that is for one batch size only, when the batch is to stay open.
+    pub fn new(graph: &Graph, params: &IndexMap<String, Tensor>, options: &ExportOptions) -> Result<Self> {
+        let is_variable = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
+        let known: Vec<(&str, &Tensor)> =
+            params.iter().map(|(name, tensor)| (name.as_str(), tensor)).filter(|(name, _)| is_variable(name)).collect();
+        let infer = |factor: usize| {
+            let of_params =
+                known.iter().filter_map(|(name, tensor)| Some((*name, PartialShape::from(tensor.shape()?))));
+            let of_inputs = options.inputs.iter().map(|(name, shape)| {
+                let mut shape = shape.clone();
+                if let Some(batch) = shape.dims_mut().first_mut() {
+                    *batch = batch.saturating_mul(factor);
+                }
+                (name.as_str(), PartialShape::from(shape))
+            });
+            infer_shapes(graph, of_params.chain(of_inputs))?.complete(graph)
+        };
+        let shapes = infer(1)?;
+        let doubled = match options.has_dynamic_batch {
+            true => Some(infer(2).context(|| "inferring shapes for another batch size, which is to stay open")?),
+            false => None,
+        };
+        // Parameters that are no floats say what they are; floats follow the inputs.
+        let of_params = known.iter().filter_map(|(name, tensor)| Some((*name, tensor.dtype()?)));
+        let of_params = of_params.filter(|(_, dtype)| !dtype.is_float());
+        let of_inputs = options.inputs.iter().map(|(name, _)| (name.as_str(), options.dtype));
+        let dtypes = infer_dtypes(graph, of_params.chain(of_inputs), Some(options.dtype))?.complete(graph)?;
+        Ok(Self { shapes, dtypes, doubled })
+    }
+
+    /// The shape, at the batch size given.
+    pub fn shape(&self, entry: EntryId) -> &Shape {
+        &self.shapes[entry.index()]
+    }
+
+    /// The element type.
+    pub fn dtype(&self, entry: EntryId) -> DType {
+        self.dtypes[entry.index()]
+    }
+
+    /// The sizes that are the same for every batch.
+    pub fn fixed_sizes(&self, entry: EntryId) -> Vec<Option<usize>> {
+        let shape = self.shape(entry);
+        let doubled = self.doubled.as_ref().map_or(shape, |doubled| &doubled[entry.index()]);
+        // Nothing but sizes depends on the batch, so the number of axes is the same.
+        shape.iter().zip(doubled.iter()).map(|(a, b)| (a == b).then_some(*a)).collect()
+    }
+
+    /// Whether size `axis` is the batch itself, which stays open.
+    pub fn is_batch(&self, entry: EntryId, axis: usize, batch: usize) -> bool {
+        let size = |shapes: &[Shape]| shapes[entry.index()].get(axis).copied();
+        let Some(doubled) = &self.doubled else { return false };
+        size(&self.shapes) == Some(batch) && size(doubled) == Some(2 * batch)
+    }
+}

@@ -1,0 +1,119 @@
+//! The operators that are written, one line each.
+
+use super::call::{Answer, Call, refuse};
+use super::ops::{
+    activation, constants, convolution, dense, elementwise, normalisation, pooling, reduce, shape, softmax,
+};
+use mxrs_types::DType::{self, BF16, F16, F32, F64, I8, I16, I32, I64};
+
+/// How an operator is written.
+pub(super) enum Form {
+    /// One node of this operator with the same inputs and no attributes, for these element types.
+    Same(&'static str, &'static [DType]),
+    /// As a function says.
+    By(fn(&mut Call<'_>) -> Answer),
+}
+
+use Form::{By, Same};
+
+/// Element types of ONNX's arithmetic.
+pub(super) const NUMBERS: &[DType] = &[F16, BF16, F32, F64, I32, I64];
+/// Element types of its functions.
+pub(super) const FLOATS: &[DType] = &[F16, BF16, F32, F64];
+/// Those of `Neg`.
+const SIGNED: &[DType] = &[F16, BF16, F32, F64, I8, I16, I32, I64];
+
+const FORMS: &[(&str, Form)] = &[
+    ("Activation", By(activation::activation)),
+    ("BatchNorm", By(normalisation::batch_norm)),
+    ("Cast", By(elementwise::cast)),
+    ("Concat", By(shape::concat)),
+    ("Convolution", By(convolution::convolution)),
+    ("Dropout", By(elementwise::dropout)),
+    ("Flatten", By(shape::flatten)),
+    ("FullyConnected", By(dense::fully_connected)),
+    ("LRN", By(normalisation::lrn)),
+    ("Pooling", By(pooling::pooling)),
+    ("Reshape", By(shape::reshape)),
+    ("SoftmaxOutput", By(softmax::softmax_output)),
+    ("_copy", Same("Identity", &DType::ALL)),
+    ("_div_scalar", By(elementwise::div_scalar)),
+    ("_full", By(constants::full)),
+    ("_grad_add", Same("Add", NUMBERS)),
+    ("_maximum_scalar", By(elementwise::maximum_scalar)),
+    ("_minimum_scalar", By(elementwise::minimum_scalar)),
+    ("_minus_scalar", By(elementwise::minus_scalar)),
+    ("_mul_scalar", By(elementwise::mul_scalar)),
+    ("_ones", By(constants::ones)),
+    ("_plus_scalar", By(elementwise::plus_scalar)),
+    ("_power_scalar", By(elementwise::power_scalar)),
+    ("_rdiv_scalar", By(elementwise::rdiv_scalar)),
+    ("_rminus_scalar", By(elementwise::rminus_scalar)),
+    ("_zeros", By(constants::zeros)),
+    ("abs", Same("Abs", NUMBERS)),
+    ("add_n", By(elementwise::add_n)),
+    ("argmax", By(reduce::argmax)),
+    ("broadcast_add", Same("Add", NUMBERS)),
+    // ONNX does not say what an integer divided by 0 is.
+    ("broadcast_div", Same("Div", FLOATS)),
+    ("broadcast_mul", Same("Mul", NUMBERS)),
+    ("broadcast_sub", Same("Sub", NUMBERS)),
+    ("clip", By(elementwise::clip)),
+    ("elemwise_add", Same("Add", NUMBERS)),
+    ("elemwise_div", Same("Div", FLOATS)),
+    ("elemwise_mul", Same("Mul", NUMBERS)),
+    ("elemwise_sub", Same("Sub", NUMBERS)),
+    ("exp", Same("Exp", FLOATS)),
+    ("expand_dims", By(shape::expand_dims)),
+    ("log", Same("Log", FLOATS)),
+    ("max", By(reduce::max)),
+    ("mean", By(reduce::mean)),
+    ("negative", Same("Neg", SIGNED)),
+    ("ones_like", By(constants::ones_like)),
+    ("relu", Same("Relu", FLOATS)),
+    ("sigmoid", Same("Sigmoid", FLOATS)),
+    ("slice_axis", By(shape::slice_axis)),
+    ("softmax", By(softmax::softmax)),
+    ("sqrt", Same("Sqrt", FLOATS)),
+    ("square", By(elementwise::square)),
+    ("squeeze", By(shape::squeeze)),
+    ("sum", By(reduce::sum)),
+    ("tanh", Same("Tanh", FLOATS)),
+    ("transpose", By(shape::transpose)),
+    ("zeros_like", By(constants::zeros_like)),
+];
+
+/// Names of the operators that can be written, in order.
+pub fn exported_operators() -> impl Iterator<Item = &'static str> {
+    FORMS.iter().map(|(name, _)| *name)
+}
+
+/// Writes the nodes of a call.
+pub(super) fn write(call: &mut Call<'_>) -> Answer {
+    let name = call.node().op_name();
+    match FORMS.iter().find(|(known, _)| *known == name) {
+        Some((_, By(write))) => write(call),
+        Some((_, Same(op_type, dtypes))) => {
+            call.require_dtype(op_type, dtypes)?;
+            let inputs = call.inputs();
+            Ok(call.step(op_type, &inputs, Vec::new()))
+        }
+        None => refuse("ONNX has no such operator, or it is not written yet"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operator_of_the_catalogue_is_listed_once_and_nothing_else() {
+        let listed: Vec<&str> = exported_operators().collect();
+        let mut built: Vec<&str> = mxrs_ops::catalogue().iter().map(|op| op.name).collect();
+        built.sort_unstable();
+        let unlisted: Vec<&&str> = built.iter().filter(|name| !listed.contains(name)).collect();
+        assert!(unlisted.is_empty(), "{unlisted:?}");
+        assert!(listed.is_sorted(), "in order");
+        assert!(listed.iter().all(|name| built.contains(name)));
+    }
+}

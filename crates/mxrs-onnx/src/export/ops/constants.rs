@@ -1,0 +1,51 @@
+//! Operators that make one value many times: `ConstantOfShape`.
+
+use crate::export::call::{Answer, Call, scalar};
+use mxrs_format::onnx::{AttributeProto, from_tensor};
+use mxrs_ops::init::full::FullParams;
+use mxrs_types::Shape;
+
+fn filled(call: &mut Call<'_>, shape: String, value: f64) -> Answer {
+    let one = from_tensor("", scalar(call.out_dtype(), Shape::from([1]), value)?)?;
+    Ok(call.step("ConstantOfShape", &[shape], vec![AttributeProto::tensor("value", one)]))
+}
+
+fn of_parameters(call: &mut Call<'_>, value: f64) -> Answer {
+    let shape = call.output_sizes()?;
+    filled(call, shape, value)
+}
+
+fn like_data(call: &mut Call<'_>, value: f64) -> Answer {
+    let shape = if call.has_fixed_output() {
+        call.output_sizes()?
+    } else {
+        let data = call.input(0);
+        call.step("Shape", &[data], Vec::new())
+    };
+    filled(call, shape, value)
+}
+
+/// `_zeros`.
+pub(crate) fn zeros(call: &mut Call<'_>) -> Answer {
+    of_parameters(call, 0.0)
+}
+
+/// `_ones`.
+pub(crate) fn ones(call: &mut Call<'_>) -> Answer {
+    of_parameters(call, 1.0)
+}
+
+/// `_full`.
+pub(crate) fn full(call: &mut Call<'_>) -> Answer {
+    of_parameters(call, call.params::<FullParams>().value)
+}
+
+/// `zeros_like`.
+pub(crate) fn zeros_like(call: &mut Call<'_>) -> Answer {
+    like_data(call, 0.0)
+}
+
+/// `ones_like`.
+pub(crate) fn ones_like(call: &mut Call<'_>) -> Answer {
+    like_data(call, 1.0)
+}

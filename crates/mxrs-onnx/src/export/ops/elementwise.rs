@@ -1,0 +1,107 @@
+//! Elementwise operators whose form is not simply a node with the same inputs: scalars, bounds, sums of many, types.
+//!
+//! ONNX does not say what a float becomes that does not fit an integer type; here it saturates.
+
+use crate::export::call::{Answer, Call, refuse};
+use crate::export::list::{FLOATS, NUMBERS};
+use mxrs_ops::ScalarParams;
+use mxrs_ops::elemwise::clip::ClipParams;
+use mxrs_ops::nn::dropout::{DropoutMode, DropoutParams};
+use mxrs_types::DType;
+
+/// A node of data and the scalar, in that order or the other.
+fn with_scalar(call: &mut Call<'_>, op_type: &str, dtypes: &[DType], is_first: bool) -> Answer {
+    call.require_dtype(op_type, dtypes)?;
+    let scalar = call.scalar("scalar", call.dtype(0), call.params::<ScalarParams>().scalar)?;
+    let data = call.input(0);
+    let inputs = if is_first { [scalar, data] } else { [data, scalar] };
+    Ok(call.step(op_type, &inputs, Vec::new()))
+}
+
+/// `_plus_scalar`.
+pub(crate) fn plus_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Add", NUMBERS, false)
+}
+
+/// `_minus_scalar`.
+pub(crate) fn minus_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Sub", NUMBERS, false)
+}
+
+/// `_rminus_scalar`.
+pub(crate) fn rminus_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Sub", NUMBERS, true)
+}
+
+/// `_mul_scalar`.
+pub(crate) fn mul_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Mul", NUMBERS, false)
+}
+
+/// `_div_scalar`.
+pub(crate) fn div_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Div", FLOATS, false)
+}
+
+/// `_rdiv_scalar`.
+pub(crate) fn rdiv_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Div", FLOATS, true)
+}
+
+/// `_power_scalar`.
+pub(crate) fn power_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Pow", FLOATS, false)
+}
+
+/// `_maximum_scalar`.
+pub(crate) fn maximum_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Max", NUMBERS, false)
+}
+
+/// `_minimum_scalar`.
+pub(crate) fn minimum_scalar(call: &mut Call<'_>) -> Answer {
+    with_scalar(call, "Min", NUMBERS, false)
+}
+
+/// `clip`.
+pub(crate) fn clip(call: &mut Call<'_>) -> Answer {
+    call.require_dtype("Clip", NUMBERS)?;
+    let (params, dtype) = (call.params::<ClipParams>(), call.dtype(0));
+    let low = call.scalar("min", dtype, f64::from(params.a_min))?;
+    let high = call.scalar("max", dtype, f64::from(params.a_max))?;
+    let data = call.input(0);
+    Ok(call.step("Clip", &[data, low, high], Vec::new()))
+}
+
+/// `square`.
+pub(crate) fn square(call: &mut Call<'_>) -> Answer {
+    call.require_dtype("Mul", NUMBERS)?;
+    let data = call.input(0);
+    Ok(call.step("Mul", &[&data, &data], Vec::new()))
+}
+
+/// `add_n`: `Sum`; integers, which that has not, in pairs.
+pub(crate) fn add_n(call: &mut Call<'_>) -> Answer {
+    call.require_dtype("Add", NUMBERS)?;
+    let inputs = call.inputs();
+    if call.dtype(0).is_float() {
+        return Ok(call.step("Sum", &inputs, Vec::new()));
+    }
+    let mut inputs = inputs.into_iter();
+    let first = inputs.next().unwrap_or_default();
+    Ok(inputs.fold(first, |sum, next| call.step("Add", &[sum, next], Vec::new())))
+}
+
+/// `Cast`.
+pub(crate) fn cast(call: &mut Call<'_>) -> Answer {
+    let data = call.input(0);
+    Ok(call.cast(&data, call.out_dtype()))
+}
+
+/// `Dropout`: nothing at inference.
+pub(crate) fn dropout(call: &mut Call<'_>) -> Answer {
+    match call.params::<DropoutParams>().mode {
+        DropoutMode::Training => Ok(call.input(0)),
+        DropoutMode::Always => refuse("it drops at inference too (`mode` always), with random numbers of its own"),
+    }
+}

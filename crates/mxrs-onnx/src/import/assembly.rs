@@ -1,0 +1,145 @@
+//! The graph while it grows: values by name, shapes as far as they follow, constants that become variables when a node
+//! computes with them.
+
+use crate::names::Names;
+use indexmap::IndexMap;
+use mxrs_format::onnx::{GraphProto, NodeProto, TensorProto, to_tensor};
+use mxrs_format::{Options, Tensor};
+use mxrs_graph::{Entry, Graph, GraphBuilder};
+use mxrs_op::{Attrs, OpSet};
+use mxrs_types::{Error, PartialShape, Result, Shape};
+use std::collections::HashMap;
+
+pub(super) struct Assembly<'m> {
+    ops: OpSet,
+    builder: GraphBuilder,
+    arrays: HashMap<&'m str, &'m TensorProto>,
+    values: HashMap<String, Entry>,
+    shapes: HashMap<Entry, PartialShape>,
+    params: IndexMap<String, Tensor>,
+    names: Names,
+    options: &'m Options,
+    /// Version of the model's operators.
+    pub opset: i64,
+}
+
+impl<'m> Assembly<'m> {
+    pub fn new(graph: &'m GraphProto, opset: i64, options: &'m Options) -> Self {
+        let arrays = graph.initializer.iter().map(|array| (array.name.as_str(), array)).collect();
+        let mut names = Names::default();
+        // Values keep their names; nodes yield.
+        for array in &graph.initializer {
+            names.claim(&array.name);
+        }
+        Self {
+            ops: mxrs_ops::catalogue(),
+            builder: GraphBuilder::new(),
+            arrays,
+            values: HashMap::new(),
+            shapes: HashMap::new(),
+            params: IndexMap::new(),
+            names,
+            options,
+            opset,
+        }
+    }
+
+    /// Whether a value is a constant.
+    pub fn is_array(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    /// Notes a constant that a node makes.
+    pub fn add_array(&mut self, name: &'m str, array: &'m TensorProto) {
+        self.arrays.insert(name, array);
+    }
+
+    /// Adds a variable that is fed.
+    pub fn add_input(&mut self, name: &str, shape: PartialShape) {
+        self.names.claim(name);
+        let entry = Entry::new(self.builder.add_variable(name, Attrs::new()), 0);
+        self.shapes.insert(entry, shape);
+        self.values.insert(name.to_owned(), entry);
+    }
+
+    /// Whether nothing a node reads is missing because its maker was refused.
+    pub fn knows_inputs_of(&self, node: &NodeProto) -> bool {
+        node.input.iter().all(|name| name.is_empty() || self.values.contains_key(name) || self.is_array(name))
+    }
+
+    /// The constant of this name.
+    ///
+    /// # Errors
+    /// What is wrong with the array.
+    pub fn array(&self, name: &str) -> Result<Option<Tensor>> {
+        self.arrays.get(name).map(|array| to_tensor(array, &self.options.limits)).transpose()
+    }
+
+    /// A value to compute with; a constant becomes a parameter.
+    ///
+    /// # Errors
+    /// What is wrong with a constant; a name that no value has.
+    pub fn operand(&mut self, name: &str) -> Result<Entry> {
+        if let Some(entry) = self.values.get(name) {
+            return Ok(*entry);
+        }
+        let Some(tensor) = self.array(name)? else {
+            return Err(Error::invalid("value of the ONNX model", format!("`{name}`"), "a value made before"));
+        };
+        let entry = Entry::new(self.builder.add_variable(name, Attrs::new()), 0);
+        self.shapes.insert(entry, tensor.shape().cloned().unwrap_or_default().into());
+        self.params.insert(name.to_owned(), tensor);
+        self.values.insert(name.to_owned(), entry);
+        Ok(entry)
+    }
+
+    /// Whether an entry is a variable, which auxiliary states must be.
+    pub fn is_variable(&self, entry: Entry) -> bool {
+        self.builder.node(entry.node).is_some_and(mxrs_graph::Node::is_variable)
+    }
+
+    /// The shape, as far as it follows from the inputs.
+    pub fn shape(&self, entry: Entry) -> PartialShape {
+        self.shapes.get(&entry).cloned().unwrap_or_default()
+    }
+
+    /// Calls an operator.
+    ///
+    /// # Errors
+    /// Parameters or shapes that the operator refuses.
+    pub fn call(&mut self, op: &str, name: &str, attrs: Attrs, inputs: Vec<Entry>) -> Result<Entry> {
+        let def = self.ops.get(op)?.clone();
+        let name = self.names.claim(name);
+        let mut shapes: Vec<PartialShape> = inputs.iter().map(|entry| self.shape(*entry)).collect();
+        let id = self.builder.add_op(&def, name, attrs, inputs)?;
+        let entry = Entry::new(id, 0);
+        if let Some((def, params)) = self.builder.node(id).and_then(mxrs_graph::Node::call) {
+            let mut outputs = vec![PartialShape::unknown(); def.n_outputs.get(params)];
+            def.infer_shapes(params, &mut shapes, &mut outputs)?;
+            self.shapes.insert(entry, outputs.swap_remove(0));
+        }
+        Ok(entry)
+    }
+
+    /// Says which entry a value of the model is.
+    pub fn set(&mut self, name: &str, entry: Entry) {
+        self.values.insert(name.to_owned(), entry);
+    }
+
+    /// The finished graph.
+    ///
+    /// # Errors
+    /// What the builder reports.
+    pub fn finish(mut self, outputs: Vec<Entry>) -> Result<(Graph, IndexMap<String, Tensor>)> {
+        self.builder.set_heads(outputs);
+        let graph = self.builder.build()?;
+        let mut params = self.params;
+        params.retain(|name, _| graph.find(name).is_some_and(|id| graph.node(id).is_variable()));
+        Ok((graph, params))
+    }
+}
+
+/// A shape that is wholly known.
+pub(super) fn known(shape: &PartialShape) -> Option<Shape> {
+    shape.known()
+}

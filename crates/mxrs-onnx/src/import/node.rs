@@ -1,0 +1,173 @@
+//! One node of a model while it is read: its attributes, each of which must be looked at, its inputs and its output.
+
+use super::assembly::Assembly;
+use mxrs_format::Tensor;
+use mxrs_format::onnx::{AttributeKind, AttributeProto, NodeProto, TensorProto};
+use mxrs_graph::Entry;
+use mxrs_op::Attrs;
+use mxrs_op::param::ShapeAttr;
+use mxrs_types::{Error, PartialShape, Result};
+use std::collections::HashSet;
+
+/// Why a node has no counterpart.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// No operator here does that.
+    Inexpressible(String),
+    /// Something is wrong.
+    Failed(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What no operator here does.
+pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::Inexpressible(reason.into()))
+}
+
+/// What a node's function answers: the entry of its first output.
+pub(super) type Answer = Result<Entry, Refusal>;
+
+pub(super) struct Reading<'a, 'm> {
+    /// The node.
+    pub node: &'m NodeProto,
+    pub assembly: &'a mut Assembly<'m>,
+    /// Attributes that were looked at.
+    seen: HashSet<String>,
+}
+
+impl<'a, 'm> Reading<'a, 'm> {
+    pub fn new(node: &'m NodeProto, assembly: &'a mut Assembly<'m>) -> Self {
+        Self { node, assembly, seen: HashSet::new() }
+    }
+
+    /// Version of the model's operators.
+    pub fn opset(&self) -> i64 {
+        self.assembly.opset
+    }
+
+    fn attribute(&mut self, name: &str, kind: AttributeKind) -> Result<Option<&'m AttributeProto>, Refusal> {
+        self.seen.insert(name.to_owned());
+        match self.node.attr(name) {
+            Some(attribute) if !attribute.is(kind) => refuse(format!("attribute `{name}` is no {kind:?}")),
+            other => Ok(other),
+        }
+    }
+
+    /// An integer.
+    pub fn int(&mut self, name: &str, default: i64) -> Result<i64, Refusal> {
+        Ok(self.attribute(name, AttributeKind::Int)?.and_then(|attribute| attribute.i).unwrap_or(default))
+    }
+
+    /// A number.
+    pub fn float(&mut self, name: &str, default: f32) -> Result<f32, Refusal> {
+        Ok(self.attribute(name, AttributeKind::Float)?.and_then(|attribute| attribute.f).unwrap_or(default))
+    }
+
+    /// A list of integers.
+    pub fn ints(&mut self, name: &str) -> Result<Option<&'m [i64]>, Refusal> {
+        Ok(self.attribute(name, AttributeKind::Ints)?.map(|attribute| attribute.ints.as_slice()))
+    }
+
+    /// An array.
+    pub fn tensor(&mut self, name: &str) -> Result<Option<&'m TensorProto>, Refusal> {
+        Ok(self.attribute(name, AttributeKind::Tensor)?.and_then(|attribute| attribute.t.as_deref()))
+    }
+
+    /// Refuses an integer other than the one that means what is done here.
+    pub fn require_int(&mut self, name: &str, only: i64) -> Result<(), Refusal> {
+        let got = self.int(name, only)?;
+        if got == only { Ok(()) } else { refuse(format!("attribute `{name}` is {got}, only {only} is read")) }
+    }
+
+    /// Refuses a text other than those listed.
+    pub fn require_text(&mut self, name: &str, known: &[&str]) -> Result<(), Refusal> {
+        let text = self.attribute(name, AttributeKind::String)?.and_then(|attribute| attribute.s.as_deref());
+        let text = text.map(String::from_utf8_lossy);
+        match text {
+            Some(text) if !known.contains(&text.as_ref()) => refuse(format!("attribute `{name}` is {text}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Marks attributes as of no effect here.
+    pub fn ignore(&mut self, names: &[&str]) {
+        self.seen.extend(names.iter().map(|name| name.to_string()));
+    }
+
+    /// The first attribute nobody looked at.
+    pub fn unread(&self) -> Option<&'m str> {
+        self.node.attribute.iter().map(|attribute| attribute.name.as_str()).find(|name| !self.seen.contains(*name))
+    }
+
+    /// Whether input `index` is there.
+    pub fn has_input(&self, index: usize) -> bool {
+        self.node.input.get(index).is_some_and(|name| !name.is_empty())
+    }
+
+    fn input_name(&self, index: usize) -> Result<&'m str, Refusal> {
+        match self.node.input.get(index) {
+            Some(name) if !name.is_empty() => Ok(name),
+            _ => refuse(format!("it has no input {index}")),
+        }
+    }
+
+    /// Input `index`, to compute with.
+    pub fn operand(&mut self, index: usize) -> Answer {
+        let name = self.input_name(index)?;
+        Ok(self.assembly.operand(name)?)
+    }
+
+    /// All inputs, to compute with.
+    pub fn operands(&mut self) -> Result<Vec<Entry>, Refusal> {
+        (0..self.node.input.len()).map(|index| self.operand(index)).collect()
+    }
+
+    /// Input `index` when it is a constant.
+    pub fn array(&self, index: usize) -> Result<Option<Tensor>, Refusal> {
+        Ok(self.assembly.array(self.input_name(index)?)?)
+    }
+
+    /// Input `index` as constant integers; `None` when it is absent.
+    pub fn constant_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
+        if !self.has_input(index) {
+            return Ok(None);
+        }
+        match self.array(index)? {
+            Some(tensor) => Ok(Some(tensor.cast(mxrs_types::DType::I64).as_slice::<i64>()?.to_vec())),
+            None => refuse(format!("input {index} is no constant")),
+        }
+    }
+
+    /// Axes: a constant input from this version on, an attribute before.
+    pub fn axes(&mut self, input_since: i64) -> Result<Option<Vec<i64>>, Refusal> {
+        if self.opset() >= input_since { self.constant_ints(1) } else { Ok(self.ints("axes")?.map(<[i64]>::to_vec)) }
+    }
+
+    /// Shape of an entry.
+    pub fn shape(&self, entry: Entry) -> PartialShape {
+        self.assembly.shape(entry)
+    }
+
+    /// Calls an operator with attributes as text.
+    pub fn call(&mut self, op: &str, attrs: &[(&str, String)], inputs: Vec<Entry>) -> Answer {
+        let attrs = attrs.iter().map(|(key, value)| (*key, value.as_str())).collect::<Attrs>();
+        let output = self.node.output.first().map_or("", String::as_str);
+        let name = if self.node.name.is_empty() { output.trim_end_matches("_output") } else { &self.node.name };
+        Ok(self.assembly.call(op, name, attrs, inputs)?)
+    }
+}
+
+/// Sizes as a parameter's text.
+pub(super) fn tuple(values: &[i64]) -> String {
+    ShapeAttr::new(values.iter().copied()).to_text()
+}
+
+/// A flag as a parameter's text.
+pub(super) fn flag(value: bool) -> String {
+    if value { "True".into() } else { "False".into() }
+}

@@ -1,0 +1,137 @@
+//! Elementwise operators.
+
+use crate::import::node::{Answer, Reading, Refusal, refuse};
+use mxrs_format::Tensor;
+use mxrs_format::onnx::dtype;
+use mxrs_types::DType;
+
+/// The forms of an operator of two inputs.
+pub(crate) struct Pair {
+    /// Of equal shapes.
+    equal: &'static str,
+    /// Of shapes that broadcast.
+    broadcast: &'static str,
+    /// Of a tensor and a number.
+    scalar: &'static str,
+    /// Of a number and a tensor.
+    scalar_first: &'static str,
+}
+
+macro_rules! pair {
+    ($name:ident, $equal:literal, $broadcast:literal, $scalar:literal, $first:literal) => {
+        /// The forms of the operator of this name.
+        pub(crate) const $name: Pair =
+            Pair { equal: $equal, broadcast: $broadcast, scalar: $scalar, scalar_first: $first };
+    };
+}
+
+pair!(ADD, "elemwise_add", "broadcast_add", "_plus_scalar", "_plus_scalar");
+pair!(SUB, "elemwise_sub", "broadcast_sub", "_minus_scalar", "_rminus_scalar");
+pair!(MUL, "elemwise_mul", "broadcast_mul", "_mul_scalar", "_mul_scalar");
+pair!(DIV, "elemwise_div", "broadcast_div", "_div_scalar", "_rdiv_scalar");
+
+/// One tensor, no attributes.
+pub(crate) fn unary(node: &mut Reading<'_, '_>, op: &str) -> Answer {
+    let data = node.operand(0)?;
+    node.call(op, &[], vec![data])
+}
+
+/// `Activation`.
+pub(crate) fn activation(node: &mut Reading<'_, '_>, kind: &str) -> Answer {
+    let data = node.operand(0)?;
+    node.call("Activation", &[("act_type", kind.into())], vec![data])
+}
+
+/// A constant without axes, as a number.
+fn number(node: &Reading<'_, '_>, index: usize) -> Result<Option<f64>, Refusal> {
+    let Some(tensor) = node.array(index)? else { return Ok(None) };
+    if tensor.shape().is_none_or(|shape| shape.ndim() > 0) {
+        return Ok(None);
+    }
+    Ok(Some(value_of(&tensor)?))
+}
+
+fn value_of(tensor: &Tensor) -> Result<f64, Refusal> {
+    match tensor.cast(DType::F64).as_slice::<f64>()?.first() {
+        Some(value) => Ok(*value),
+        None => refuse("an empty constant"),
+    }
+}
+
+fn scalar_attr(value: f64) -> [(&'static str, String); 1] {
+    [("scalar", value.to_string())]
+}
+
+/// Two tensors, or one and a number.
+pub(crate) fn pair(node: &mut Reading<'_, '_>, pair: &Pair) -> Answer {
+    if let Some(value) = number(node, 1)? {
+        let data = node.operand(0)?;
+        return node.call(pair.scalar, &scalar_attr(value), vec![data]);
+    }
+    if let Some(value) = number(node, 0)? {
+        let data = node.operand(1)?;
+        return node.call(pair.scalar_first, &scalar_attr(value), vec![data]);
+    }
+    let (left, right) = (node.operand(0)?, node.operand(1)?);
+    let (a, b) = (node.shape(left), node.shape(right));
+    let op = if a.is_known() && a == b { pair.equal } else { pair.broadcast };
+    node.call(op, &[], vec![left, right])
+}
+
+/// A tensor and a number.
+pub(crate) fn with_scalar(node: &mut Reading<'_, '_>, op: &str) -> Answer {
+    let value = if node.node.input.len() == 2 { number(node, 1)? } else { None };
+    let Some(value) = value else { return refuse("only its form with a constant number is read") };
+    let data = node.operand(0)?;
+    node.call(op, &scalar_attr(value), vec![data])
+}
+
+/// `Sum`: of equal shapes at once, else in pairs.
+pub(crate) fn sum(node: &mut Reading<'_, '_>) -> Answer {
+    let inputs = node.operands()?;
+    let Some(first) = inputs.first().copied() else { return refuse("it has no input") };
+    let shape = node.shape(first);
+    if shape.is_known() && inputs.iter().all(|input| node.shape(*input) == shape) {
+        return node.call("add_n", &[("num_args", inputs.len().to_string())], inputs);
+    }
+    inputs[1..].iter().try_fold(first, |sum, next| node.call("broadcast_add", &[], vec![sum, *next]))
+}
+
+/// `Clip`: bounds are constants, attributes before version 11.
+pub(crate) fn clip(node: &mut Reading<'_, '_>) -> Answer {
+    let mut bounds = [f64::from(f32::MIN), f64::from(f32::MAX)];
+    if node.opset() < 11 {
+        bounds = [node.float("min", f32::MIN)?.into(), node.float("max", f32::MAX)?.into()];
+    } else {
+        for (index, bound) in bounds.iter_mut().enumerate() {
+            if node.has_input(index + 1) {
+                let Some(tensor) = node.array(index + 1)? else { return refuse("its bounds are no constants") };
+                *bound = value_of(&tensor)?;
+            }
+        }
+    }
+    let data = node.operand(0)?;
+    node.call("clip", &[("a_min", bounds[0].to_string()), ("a_max", bounds[1].to_string())], vec![data])
+}
+
+/// `Cast`.
+pub(crate) fn cast(node: &mut Reading<'_, '_>) -> Answer {
+    let to = node.int("to", 0)?;
+    let Some(to) = i32::try_from(to).ok().and_then(dtype) else {
+        return refuse(format!("element type {to} has no counterpart"));
+    };
+    let data = node.operand(0)?;
+    node.call("Cast", &[("dtype", to.name().into())], vec![data])
+}
+
+/// `Dropout`: nothing at inference.
+pub(crate) fn dropout(node: &mut Reading<'_, '_>) -> Answer {
+    node.ignore(&["ratio", "seed"]);
+    if node.has_input(2) {
+        let is_training = node.array(2)?.map(|tensor| value_of(&tensor)).transpose()?;
+        if is_training != Some(0.0) {
+            return refuse("it drops at inference too");
+        }
+    }
+    node.operand(0)
+}

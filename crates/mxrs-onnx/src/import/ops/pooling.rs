@@ -1,0 +1,95 @@
+//! Pooling. Padding that is longer behind than before is read where it means a convention that rounds up.
+
+use crate::import::node::{Answer, Reading, Refusal, flag, refuse, tuple};
+use mxrs_graph::Entry;
+
+/// The windows of a node.
+struct Windows {
+    kernel: Vec<i64>,
+    stride: Vec<i64>,
+    pad: Vec<i64>,
+    is_full: bool,
+}
+
+fn windows(node: &mut Reading<'_, '_>, data: Entry) -> Result<Windows, Refusal> {
+    node.require_text("auto_pad", &["NOTSET", "VALID"])?;
+    let Some(kernel) = node.ints("kernel_shape")?.map(<[i64]>::to_vec) else { return refuse("no `kernel_shape`") };
+    let ndim = kernel.len();
+    if node.ints("dilations")?.is_some_and(|dilations| dilations.iter().any(|d| *d != 1)) {
+        return refuse("dilated windows are not read");
+    }
+    let stride = node.ints("strides")?.map_or(vec![1; ndim], <[i64]>::to_vec);
+    let pads = node.ints("pads")?.map_or(vec![0; 2 * ndim], <[i64]>::to_vec);
+    let is_ceil = node.int("ceil_mode", 0)? != 0;
+    if stride.len() != ndim || pads.len() != 2 * ndim || kernel.iter().chain(&stride).any(|value| *value < 1) {
+        return refuse("lists of different lengths, or sizes below 1");
+    }
+    let (before, behind) = pads.split_at(ndim);
+    let windows = |is_full| Windows { kernel: kernel.clone(), stride: stride.clone(), pad: before.to_vec(), is_full };
+    if before == behind {
+        return Ok(windows(is_ceil));
+    }
+    let shape = node.shape(data);
+    for axis in 0..ndim {
+        let Some(size) = shape.dim(axis + 2) else { return refuse("padding that differs, around an unknown size") };
+        let room = size as i64 - kernel[axis];
+        let n_windows = (room + before[axis] + behind[axis]).div_euclid(stride[axis]);
+        let n_full = -(-(room + 2 * before[axis])).div_euclid(stride[axis]);
+        if is_ceil || behind[axis] < before[axis] || n_windows != n_full {
+            return refuse(format!("padding {pads:?}, which is not the same on both sides"));
+        }
+    }
+    Ok(windows(true))
+}
+
+fn attrs(windows: &Windows, kind: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("kernel", tuple(&windows.kernel)),
+        ("stride", tuple(&windows.stride)),
+        ("pad", tuple(&windows.pad)),
+        ("pool_type", kind.into()),
+        ("pooling_convention", if windows.is_full { "full".into() } else { "valid".into() }),
+    ]
+}
+
+/// `MaxPool`.
+pub(crate) fn max(node: &mut Reading<'_, '_>) -> Answer {
+    node.require_int("storage_order", 0)?;
+    let data = node.operand(0)?;
+    let windows = windows(node, data)?;
+    node.call("Pooling", &attrs(&windows, "max"), vec![data])
+}
+
+/// `AveragePool`.
+pub(crate) fn average(node: &mut Reading<'_, '_>) -> Answer {
+    let data = node.operand(0)?;
+    let windows = windows(node, data)?;
+    let counts = node.int("count_include_pad", 0)? != 0;
+    if counts && windows.is_full {
+        return refuse("padding that counts and differs on both sides");
+    }
+    let mut attrs = attrs(&windows, "avg");
+    attrs.push(("count_include_pad", flag(counts)));
+    node.call("Pooling", &attrs, vec![data])
+}
+
+/// `LpPool` of norm 2.
+pub(crate) fn lp(node: &mut Reading<'_, '_>) -> Answer {
+    node.require_int("p", 2)?;
+    let data = node.operand(0)?;
+    let windows = windows(node, data)?;
+    let mut attrs = attrs(&windows, "lp");
+    attrs.push(("p_value", "2".into()));
+    node.call("Pooling", &attrs, vec![data])
+}
+
+/// The global forms.
+pub(crate) fn global(node: &mut Reading<'_, '_>, kind: &str) -> Answer {
+    let mut attrs = vec![("global_pool", flag(true)), ("pool_type", kind.to_owned())];
+    if kind == "lp" {
+        node.require_int("p", 2)?;
+        attrs.push(("p_value", "2".into()));
+    }
+    let data = node.operand(0)?;
+    node.call("Pooling", &attrs, vec![data])
+}

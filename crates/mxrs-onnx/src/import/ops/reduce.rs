@@ -1,0 +1,22 @@
+//! Reductions. Where all axes go, one of size 1 stays here.
+
+use crate::import::node::{Answer, Reading, flag, tuple};
+
+/// A reduction over axes, which are an input from version `input_since` on.
+pub(crate) fn reduced(node: &mut Reading<'_, '_>, op: &str, input_since: i64) -> Answer {
+    node.require_int("noop_with_empty_axes", 0)?;
+    let axes = node.axes(input_since)?.map_or("None".into(), |axes| tuple(&axes));
+    let keepdims = flag(node.int("keepdims", 1)? != 0);
+    let data = node.operand(0)?;
+    node.call(op, &[("axis", axes), ("keepdims", keepdims)], vec![data])
+}
+
+/// `ArgMax`, an integer in ONNX.
+pub(crate) fn argmax(node: &mut Reading<'_, '_>) -> Answer {
+    node.require_int("select_last_index", 0)?;
+    let axis = node.int("axis", 0)?.to_string();
+    let keepdims = flag(node.int("keepdims", 1)? != 0);
+    let data = node.operand(0)?;
+    let position = node.call("argmax", &[("axis", axis), ("keepdims", keepdims)], vec![data])?;
+    node.call("Cast", &[("dtype", "int64".into())], vec![position])
+}

@@ -1,0 +1,38 @@
+//! Symbol graphs to ONNX models and back: which nodes each operator becomes.
+//!
+//! [`export()`] takes a graph, its parameters and the shapes of its inputs, and gives a model that computes at inference
+//! what the graph computes. Loss heads lose their labels, dropout disappears, and what MXNet leaves to shapes (codes of
+//! `Reshape`, rounding of pooling windows) is resolved. Operators that ONNX cannot express are named all at once.
+//!
+//! [`import()`] is the way back, for the operators of ONNX that have a counterpart here.
+//!
+//! This crate knows operators here and those of ONNX. It does not know how a model is stored (`mxrs_format::onnx` does),
+//! nor how anything is computed.
+//!
+//! ```
+//! use mxrs_format::{Tensor, onnx};
+//! use mxrs_graph::{NameManager, Symbol, SymbolCall};
+//! use mxrs_onnx::{ExportOptions, export};
+//!
+//! let ops = mxrs_ops::catalogue();
+//! let call = SymbolCall::new(ops.get("FullyConnected")?).name("fc").attr("num_hidden", 2);
+//! let graph = call.input(&Symbol::variable("data")).build(&mut NameManager::new())?.graph()?;
+//! let params = [
+//!     ("fc_weight".to_string(), Tensor::from_slice([2, 3], &[1.0f32; 6])?),
+//!     ("fc_bias".to_string(), Tensor::from_slice([2], &[0.0f32; 2])?),
+//! ];
+//! let model = export(&graph, params, &ExportOptions::new([("data", [4, 3].into())]))?;
+//! assert_eq!(model.graph.as_ref().unwrap().node[0].op_type, "Gemm");
+//! let bytes = onnx::to_bytes(&model)?;
+//! # assert!(!bytes.is_empty());
+//! # Ok::<(), mxrs_types::Error>(())
+//! ```
+//!
+//! Read next: `export/mod.rs` for the list of operators, `export/call.rs` for the words their nodes are written in.
+
+mod export;
+mod import;
+mod names;
+
+pub use export::{ExportOptions, OPSETS, export, exported_operators};
+pub use import::{Imported, ImportedInput, import, imported_operators};
