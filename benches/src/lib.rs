@@ -5,6 +5,7 @@
 //! ```text
 //! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; rayon and a static graph beside
 //! cargo xtask compare memory   networks in MXNet 1.9.1 and here: bytes planned, bytes resident; recomputation
+//! cargo xtask compare score    inference of networks here, in MXNet, OpenVINO, ONNX Runtime, PyTorch, tract and Candle
 //! cargo xtask compare storage  our pools, glibc's malloc and mimalloc on the same traces
 //! cargo xtask compare team     our team, OpenMP (libgomp) and rayon on loops of a few microseconds
 //! ```
@@ -19,8 +20,7 @@
 //! - The table goes to stdout (`--format json` for the same as JSON), progress to stderr. `--seconds` is the time to spend,
 //!   `--pin` ties threads to CPUs.
 //!
-//! The criterion benches know no peer; run them with `cargo bench -p mxrs-benches`. Ratios of whole networks are made by
-//! `tests/mxnet/compare_networks.py --speed` beside `mxrs score`.
+//! The criterion benches know no peer; run them with `cargo bench -p mxrs-benches`.
 //!
 //! ```
 //! let graph = mxrs_benches::chain(10);
@@ -30,7 +30,7 @@
 //! Read next: [`engine`], `src/bin/compare_engine.rs`, `benches/engine.rs`.
 
 // Three reasons only: peers are called through C interfaces, the counting allocator implements `GlobalAlloc`, and libc is
-// asked for the processor time of the process, the CPUs of a thread, and to stop and continue children.
+// asked for the processor time of the process, the CPUs of a thread, and to start, stop and continue children.
 #![allow(unsafe_code)]
 
 pub mod counting;
@@ -40,6 +40,7 @@ pub mod memory;
 pub mod planning;
 pub mod report;
 pub mod rounds;
+pub mod score;
 pub mod storage;
 pub mod summary;
 pub mod team;

@@ -18,6 +18,14 @@ pub fn peak() -> Result<u64> {
     field("/proc/self/status", "VmHWM:")
 }
 
+/// Most bytes of another process that were ever resident.
+///
+/// # Errors
+/// The system does not tell; the process has ended.
+pub fn peak_of(process: u32) -> Result<u64> {
+    field(&format!("/proc/{process}/status"), "VmHWM:")
+}
+
 /// Bytes that a new process can have without anything being swapped out.
 ///
 /// # Errors

@@ -6,7 +6,7 @@
 
 mod machine;
 mod package_manager;
-mod pypi;
+pub mod pypi;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

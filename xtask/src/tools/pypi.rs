@@ -27,14 +27,21 @@ pub fn program_dirs(own_dir: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// Python has no venv or pip, or PyPI cannot be reached.
 pub fn into_venv(python: &Path, project: &str, own_dir: &Path) -> Result<()> {
-    std::fs::create_dir_all(own_dir)?;
-    let venv = own_dir.join(VENV);
+    packages_into(python, &own_dir.join(VENV), &[project])
+}
+
+/// Makes the virtual environment `venv`, if need be, and installs there what pip's arguments name.
+///
+/// # Errors
+/// As [`into_venv`].
+pub fn packages_into(python: &Path, venv: &Path, arguments: &[&str]) -> Result<()> {
+    std::fs::create_dir_all(venv)?;
     let its_python = venv.join("bin/python");
-    let pip_works = || Run::new(&its_python, own_dir).args(["-m", "pip", "--version"]).succeeds();
+    let pip_works = || Run::new(&its_python, venv).args(["-m", "pip", "--version"]).succeeds();
     if !pip_works() {
-        Run::new(python, own_dir).args(["-m", "venv", "--clear"]).arg(&venv).stream()?;
+        Run::new(python, venv).args(["-m", "venv", "--clear"]).arg(venv).stream()?;
     }
-    pip_install(&its_python, own_dir).arg(project).stream()
+    pip_install(&its_python, venv).args(arguments).stream()
 }
 
 /// Installs `project` into the plain folder.

@@ -5,6 +5,7 @@
 
 mod engine;
 mod memory;
+mod score;
 mod storage;
 mod team;
 
@@ -27,6 +28,8 @@ enum What {
     Engine(engine::Args),
     /// Memory of networks: MXNet 1.9.1's and ours, planned and resident; and training with recomputation and without
     Memory(memory::Args),
+    /// Speed of networks at inference: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, PyTorch's, tract's and Candle's
+    Score(score::Args),
     /// Memory pools: ours, glibc's malloc and mimalloc on traces of training, and the single warm call
     Storage(storage::Args),
     /// Thread teams: ours, OpenMP (libgomp) and rayon on loops of 5, 20 and 100 µs
@@ -80,6 +83,7 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Engine(args) => engine::run(args),
         What::Memory(args) => memory::run(args),
+        What::Score(args) => score::run(args),
         What::Storage(args) => storage::run(args),
         What::Team(args) => team::run(args),
     }

@@ -1,0 +1,314 @@
+//! One case: every peer loads it, then all take turns, then their answers are compared with ours.
+
+use super::agreement::Agreement;
+use super::files::Files;
+use super::load::Moment;
+use super::peers::{Peer, Places};
+use super::process::Process;
+use super::{Case, Failure, serve};
+use crate::memory::resident;
+use crate::rounds::Progress;
+use crate::summary::Summary;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// Bytes that must be left before one more process is started.
+const SPARE_BYTES: u64 = 1 << 30;
+
+/// How to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Rounds that count.
+    pub rounds: usize,
+    /// Seconds of one peer in a round; one batch is run in any case.
+    pub round_s: f64,
+    /// Images whose answers are compared.
+    pub n_checked: usize,
+    /// A peer that does not answer for this long is killed.
+    pub limit: Duration,
+}
+
+/// What a peer did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Its name and version, as it tells them.
+    pub name: String,
+    /// Images per second of each round.
+    pub speeds: Vec<f64>,
+    /// Seconds to load the network.
+    pub load_s: f64,
+    /// Seconds of the first batch after that.
+    pub first_s: f64,
+    /// Most bytes resident after the rounds.
+    pub peak_bytes: Option<u64>,
+    /// Its answers beside ours; `None` if none were compared.
+    pub agreement: Option<Result<Agreement, Failure>>,
+}
+
+impl Measured {
+    /// Its speed in a few numbers.
+    pub fn speed(&self) -> Option<Summary> {
+        Summary::of(&self.speeds)
+    }
+}
+
+/// A case and what came out, for all peers asked for.
+#[derive(Clone, Debug)]
+pub struct Contest {
+    /// What was run.
+    pub case: Case,
+    /// In the order of the peers asked for.
+    pub outcomes: Vec<(Peer, Result<Measured, Failure>)>,
+    /// CPUs that programs other than the peers kept busy during the rounds, on average.
+    pub others: Option<f64>,
+}
+
+impl Contest {
+    /// One in which nobody could take part.
+    pub fn of_failure(case: &Case, peers: &[Peer], failure: &Failure) -> Self {
+        let outcomes = peers.iter().map(|peer| (*peer, Err(failure.clone()))).collect();
+        Self { case: case.clone(), outcomes, others: None }
+    }
+
+    /// What a peer did, if it did.
+    pub fn measured(&self, peer: Peer) -> Option<&Measured> {
+        self.outcomes.iter().find(|(other, _)| *other == peer)?.1.as_ref().ok()
+    }
+
+    /// The fastest peer that is not ours, by its median.
+    pub fn best_peer(&self) -> Option<Peer> {
+        let speed = |peer: Peer| Some((peer, self.measured(peer)?.speed()?.median));
+        let peers = self.outcomes.iter().map(|(peer, _)| *peer).filter(|peer| *peer != Peer::Mxrs);
+        let (best, _) = peers.filter_map(speed).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(best)
+    }
+
+    /// Our speed divided by that of a peer, round by round.
+    pub fn ratio(&self, peer: Peer) -> Option<Summary> {
+        Summary::of_ratios(&self.measured(Peer::Mxrs)?.speeds, &self.measured(peer)?.speeds)
+    }
+}
+
+/// A peer that takes part.
+struct Seat {
+    peer: Peer,
+    process: Process,
+    measured: Measured,
+    /// Seconds of a batch, as last seen.
+    batch_s: f64,
+}
+
+impl Seat {
+    fn take(
+        peer: Peer,
+        places: &Places,
+        scripts: &Path,
+        case: &Case,
+        load: &Value,
+        plan: Plan,
+    ) -> Result<Self, Failure> {
+        let command = peer.command(places, scripts, case)?;
+        let available = resident::available().map_err(|error| Failure::new("failed", error.to_string()))?;
+        if available < SPARE_BYTES {
+            return Err(Failure::new("no room", format!("{} MiB of memory are left", available >> 20)));
+        }
+        let mut process = Process::start(command, None)?;
+        let (name, load_s, first_s) = loaded(&mut process, load, plan.limit)?;
+        let measured =
+            Measured { name, speeds: Vec::new(), load_s, first_s, peak_bytes: process.peak_bytes(), agreement: None };
+        Ok(Self { peer, process, measured, batch_s: first_s })
+    }
+
+    /// Images per second of one round.
+    fn round(&mut self, batch: usize, plan: Plan) -> Result<f64, Failure> {
+        // The rest before may have put its threads to sleep and emptied its caches; a long batch does not notice.
+        let warm = self.batch_s < plan.round_s / 4.0;
+        let answer = self.process.ask(&run_order(plan.round_s, warm), plan.limit)?;
+        let (n, seconds) = (number(&answer, "n")?, number(&answer, "seconds")?);
+        self.batch_s = seconds / n;
+        Ok(n * batch as f64 / seconds)
+    }
+
+    fn answers(&mut self, inputs: &[std::path::PathBuf], limit: Duration) -> Result<Vec<Vec<f32>>, Failure> {
+        let mut all = Vec::new();
+        for input in inputs {
+            let answer = self.process.ask(&json!({ "do": "answer", "input": input }), limit)?;
+            let outputs =
+                answer["outputs"].as_array().ok_or_else(|| Failure::new("failed", "it answers no outputs"))?;
+            all.push(outputs.iter().map(|x| x.as_f64().unwrap_or(f64::NAN) as f32).collect());
+        }
+        Ok(all)
+    }
+}
+
+/// The order to run batches.
+pub(super) fn run_order(seconds: f64, warm: bool) -> Value {
+    json!({ "do": "run", "seconds": seconds, "warm": warm })
+}
+
+/// Lets a peer load; answers its name, and the seconds of loading and of the first batch.
+pub(super) fn loaded(process: &mut Process, load: &Value, limit: Duration) -> Result<(String, f64, f64), Failure> {
+    let answer = process.ask(load, limit)?;
+    let name = answer["name"].as_str().unwrap_or("?").to_owned();
+    Ok((name, number(&answer, "load_s")?, number(&answer, "first_s")?))
+}
+
+/// A number of an answer; what comes from outside may be anything.
+pub(super) fn number(answer: &Value, key: &str) -> Result<f64, Failure> {
+    let number = answer[key].as_f64().filter(|n| n.is_finite() && *n >= 0.0);
+    let number = number.filter(|n| *n > 0.0 || !matches!(key, "n" | "seconds"));
+    number.ok_or_else(|| Failure::new("failed", format!("its answer has no `{key}`: {answer}")))
+}
+
+/// Runs a case.
+pub fn contest(
+    case: &Case,
+    peers: &[Peer],
+    places: &Places,
+    scripts: &Path,
+    files: &Files,
+    plan: Plan,
+    progress: &Progress,
+) -> Contest {
+    let load = match files.load(case) {
+        Ok(load) => load,
+        Err(error) => return Contest::of_failure(case, peers, &Failure::new("failed", format!("{error:#}"))),
+    };
+    let order = load.to_order();
+    let mut out: Vec<(Peer, Failure)> = Vec::new();
+    let mut seats: Vec<Seat> = Vec::new();
+    for peer in peers {
+        progress.tick();
+        match Seat::take(*peer, places, scripts, case, &order, plan) {
+            Ok(seat) => seats.push(seat),
+            Err(failure) => out.push((*peer, failure)),
+        }
+    }
+    let mut begin = None;
+    for round in 0..=plan.rounds {
+        // The first does not count.
+        if round == 1 {
+            begin = Moment::now(processor_seconds(&seats));
+        }
+        // Each is the first of a round in turn.
+        if !seats.is_empty() {
+            seats.rotate_left(1);
+        }
+        let mut next = Vec::new();
+        for mut seat in seats {
+            progress.tick();
+            match seat.round(case.batch, plan) {
+                Ok(speed) => {
+                    if round > 0 {
+                        seat.measured.speeds.push(speed);
+                    }
+                    next.push(seat);
+                }
+                Err(failure) => out.push((seat.peer, failure)),
+            }
+        }
+        seats = next;
+    }
+    let others = begin.zip(Moment::now(processor_seconds(&seats))).map(|(begin, end)| begin.others_since(&end));
+    for seat in &mut seats {
+        seat.measured.peak_bytes = seat.process.peak_bytes().or(seat.measured.peak_bytes);
+    }
+    if plan.n_checked > 0 {
+        check(&mut seats, &load, files, plan);
+    }
+    let mut outcomes: Vec<(Peer, Result<Measured, Failure>)> = Vec::new();
+    outcomes.extend(out.into_iter().map(|(peer, failure)| (peer, Err(failure))));
+    outcomes.extend(seats.into_iter().map(|seat| (seat.peer, Ok(seat.measured))));
+    outcomes.sort_by_key(|(peer, _)| peers.iter().position(|other| other == peer));
+    Contest { case: case.clone(), outcomes, others }
+}
+
+fn processor_seconds(seats: &[Seat]) -> f64 {
+    seats.iter().filter_map(|seat| seat.process.processor_seconds()).sum()
+}
+
+/// Compares everybody's answers with ours, if ours takes part.
+fn check(seats: &mut [Seat], load: &serve::Load, files: &Files, plan: Plan) {
+    let Some(ours_at) = seats.iter().position(|seat| seat.peer == Peer::Mxrs) else { return };
+    let batch = load.shape.first().copied().unwrap_or(1).max(1);
+    let inputs = match inputs(load, plan.n_checked.div_ceil(batch), files) {
+        Ok(inputs) => inputs,
+        Err(error) => {
+            let failure = Failure::new("failed", format!("writing images to compare: {error}"));
+            seats.iter_mut().for_each(|seat| seat.measured.agreement = Some(Err(failure.clone())));
+            return;
+        }
+    };
+    let ours = match seats[ours_at].answers(&inputs, plan.limit) {
+        Ok(ours) => ours,
+        Err(failure) => {
+            seats[ours_at].measured.agreement = Some(Err(failure));
+            return;
+        }
+    };
+    for seat in seats.iter_mut().filter(|seat| seat.peer != Peer::Mxrs) {
+        let agreement = seat.answers(&inputs, plan.limit).and_then(|theirs| {
+            let pairs = ours.iter().zip(&theirs);
+            let all: Option<Vec<Agreement>> = pairs.map(|(ours, theirs)| Agreement::of(ours, theirs, batch)).collect();
+            let all = all.ok_or_else(|| Failure::new("other size", "its output has not as many numbers as ours"))?;
+            Ok(all.into_iter().fold(Agreement::default(), Agreement::and))
+        });
+        seat.measured.agreement = Some(agreement);
+    }
+}
+
+/// Writes so many batches of random images.
+fn inputs(load: &serve::Load, n_batches: usize, files: &Files) -> std::io::Result<Vec<std::path::PathBuf>> {
+    let images = serve::uniform(load.n_elements() * n_batches);
+    let mut paths = Vec::new();
+    for (at, batch) in images.chunks(load.n_elements().max(1)).enumerate() {
+        let path = files.beside(&format!("input-{at}.f32"));
+        std::fs::write(&path, batch.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::Dtype;
+
+    fn measured(speeds: &[f64]) -> Measured {
+        let speeds = speeds.to_vec();
+        Measured { name: "x 1".into(), speeds, load_s: 1.0, first_s: 0.5, peak_bytes: Some(1 << 20), agreement: None }
+    }
+
+    #[test]
+    fn the_best_peer_is_never_ours_and_the_ratio_is_of_neighbours() {
+        let case = Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Float32, threads: 2 };
+        let outcomes = vec![
+            (Peer::Mxrs, Ok(measured(&[10.0, 20.0, 40.0]))),
+            (Peer::Mxnet, Ok(measured(&[5.0, 10.0, 20.0]))),
+            (Peer::Tract, Err(Failure::new("died", "why"))),
+            (Peer::Openvino, Ok(measured(&[5.0, 16.0, 20.0]))),
+        ];
+        let contest = Contest { case: case.clone(), outcomes, others: None };
+        assert_eq!(contest.best_peer(), Some(Peer::Openvino));
+        assert_eq!(contest.ratio(Peer::Mxnet).unwrap().median, 2.0);
+        assert_eq!((contest.ratio(Peer::Tract), contest.ratio(Peer::Candle)), (None, None));
+        let nobody = Contest::of_failure(&case, &[Peer::Mxrs, Peer::Tract], &Failure::new("no file", "why"));
+        assert_eq!((nobody.best_peer(), nobody.outcomes.len()), (None, 2));
+    }
+
+    #[test]
+    fn answers_that_make_no_sense_are_failures() {
+        assert_eq!(number(&json!({ "n": 3 }), "n").unwrap(), 3.0);
+        assert_eq!(number(&json!({ "load_s": 0 }), "load_s").unwrap(), 0.0);
+        for (answer, key) in [
+            (json!({}), "n"),
+            (json!({ "n": 0 }), "n"),
+            (json!({ "seconds": 0.0 }), "seconds"),
+            (json!({ "n": "3" }), "n"),
+        ] {
+            assert_eq!(number(&answer, key).unwrap_err().word, "failed", "{answer}");
+        }
+        assert!(number(&json!({ "load_s": -1 }), "load_s").is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! Speed of inference: networks with the same random weights here and in other libraries, each in a process of its own.
+//!
+//! A case ([`Case`]) is a network at a batch size. Its files are made once ([`files`]); every peer ([`peers`]) that can
+//! be started loads them, and then all take turns ([`contest`]): in every round each runs for about a second while the
+//! others are stopped ([`process`]). What does not work is a [`Failure`] in that peer's cell, and the rest goes on.
+//! Orders and answers are lines of JSON (`serve.rs`); ours is the program `compare_score` started again ([`ours`]).
+
+pub mod agreement;
+pub mod concurrent;
+pub mod contest;
+pub mod files;
+pub mod load;
+pub mod ours;
+pub mod peers;
+pub mod plot;
+pub mod process;
+pub mod saved;
+pub mod serve;
+pub mod tables;
+
+use crate::memory::subject::Subject;
+use anyhow::Result;
+use clap::ValueEnum;
+use std::fmt;
+
+/// Element type that networks compute with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Dtype {
+    /// 32 bits.
+    Float32,
+    /// 16 bits, the upper half of 32.
+    Bfloat16,
+}
+
+impl Dtype {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Float32 => "float32",
+            Self::Bfloat16 => "bfloat16",
+        }
+    }
+}
+
+/// One network at one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Name.
+    pub network: String,
+    /// Images of one run.
+    pub batch: usize,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Threads each peer may use.
+    pub threads: usize,
+}
+
+impl Case {
+    /// Shape of a batch.
+    ///
+    /// # Errors
+    /// A name that no network has.
+    pub fn shape(&self) -> Result<Vec<usize>> {
+        Ok(Subject::new(&self.network)?.shape(self.batch).to_vec())
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, batch {}, {}, threads {}", self.network, self.batch, self.dtype.word(), self.threads)
+    }
+}
+
+/// Why a peer has no figure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// For its cell: a word or two.
+    pub word: &'static str,
+    /// The reason.
+    pub why: String,
+}
+
+impl Failure {
+    /// A failure.
+    pub fn new(word: &'static str, why: impl Into<String>) -> Self {
+        Self { word, why: why.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.word, self.why)
+    }
+}

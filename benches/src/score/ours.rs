@@ -1,0 +1,107 @@
+//! Ours as a peer: the network of a symbol and a parameter file, bound for inference.
+
+use super::serve::{Load, Network, serve};
+use anyhow::{Context, Result, ensure};
+use mxrs::env::MapSource;
+use mxrs::format::{Checkpoint, Options};
+use mxrs::graph::{Graph, infer_dtypes};
+use mxrs::models::{ModelOptions, model};
+use mxrs::ndarray::NdArray;
+use mxrs::types::{DType, Shape};
+use mxrs::{BoundModel, Model, Runtime};
+
+const DATA: &str = "data";
+
+/// Serves until standard input is closed.
+///
+/// # Errors
+/// Standard input or output fails.
+pub fn run() -> Result<()> {
+    serve(&format!("mxrs {}", env!("CARGO_PKG_VERSION")), |load| Ok(Box::new(Bound::new(load)?)))
+}
+
+/// The backends that ours runs with on this machine, by name.
+///
+/// # Errors
+/// A backend cannot be loaded.
+pub fn backends() -> Result<String> {
+    let runtime = Runtime::builder().env(&MapSource::new([("OMP_NUM_THREADS", "1")])).build()?;
+    let names: Vec<String> = runtime.backends().list().iter().map(|backend| backend.name().to_string()).collect();
+    Ok(names.join(", "))
+}
+
+struct Bound(BoundModel);
+
+impl Bound {
+    fn new(load: &Load) -> Result<Self> {
+        let threads = ("OMP_NUM_THREADS".to_owned(), load.threads.to_string());
+        let runtime = Runtime::builder().env(&MapSource::new([threads])).build()?;
+        let shape: Shape = load.shape.iter().copied().collect();
+        let model = match load.dtype.as_str() {
+            "float32" => Model::load_files(&runtime, &load.symbol, &load.params)?,
+            "bfloat16" => in_16_bits(&runtime, load)?,
+            other => anyhow::bail!("no networks of {other}"),
+        };
+        Ok(Self(model.bind(&[(DATA, shape)])?))
+    }
+
+    fn outputs(outputs: &[NdArray]) -> Result<&NdArray> {
+        outputs.iter().try_for_each(NdArray::wait_to_read)?;
+        outputs.first().context("the network has no output")
+    }
+}
+
+impl Network for Bound {
+    fn run(&mut self) -> Result<()> {
+        Self::outputs(self.0.forward(&[])?).map(drop)
+    }
+
+    fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>> {
+        Ok(Self::outputs(self.0.forward(&[(DATA, batch)])?)?.to_vec::<f32>()?)
+    }
+}
+
+/// The network of this name as it is built for bfloat16, with the parameters of the file rounded to the types it wants.
+fn in_16_bits(runtime: &Runtime, load: &Load) -> Result<Model> {
+    let built = model(&load.network, &ModelOptions { dtype: DType::BF16, ..ModelOptions::default() })?;
+    let graph: Graph = built.symbol.graph()?;
+    let dtypes = infer_dtypes(&graph, [(DATA, DType::F32)], Some(DType::F32))?.complete(&graph)?;
+    let file = Checkpoint::open(&load.params, &Options::default())?.value;
+    let mut params = Vec::new();
+    for (name, tensor) in file.arg.into_iter().chain(file.aux) {
+        let Some(id) = graph.find(&name) else { continue };
+        params.push((name, tensor.cast(dtypes[graph.output_id(id, 0).index()])));
+    }
+    ensure!(!params.is_empty(), "no parameter of {} belongs to {}", load.params.display(), load.network);
+    Ok(Model::from_parts(runtime, graph, params)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_come_out() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
+        let load = Load {
+            network: "lenet".into(),
+            symbol: format!("{folder}/lenet-symbol.json").into(),
+            params: format!("{folder}/lenet-0010.params").into(),
+            onnx: "".into(),
+            shape: vec![2, 1, 28, 28],
+            dtype: "float32".into(),
+            threads: 1,
+        };
+        let mut bound = Bound::new(&load).unwrap();
+        let outputs = bound.answer(&super::super::serve::uniform(load.n_elements())).unwrap();
+        assert_eq!(outputs.len(), 2 * 10);
+        for image in outputs.chunks(10) {
+            assert!((image.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{image:?}");
+        }
+        bound.run().unwrap();
+        for dtype in ["bfloat16", "float16"] {
+            // There is no LeNet in 16 bits.
+            assert!(Bound::new(&Load { dtype: dtype.into(), ..load.clone() }).is_err(), "{dtype}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+"""ONNX Runtime on its CPU provider."""
+import onnxruntime as ort
+
+from serve import serve
+
+
+def load(order):
+    if order['dtype'] != 'float32':
+        raise ValueError('its CPU provider has no kernels for ' + order['dtype'])
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = order['threads']
+    options.inter_op_num_threads = 1
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    session = ort.InferenceSession(order['onnx'], options, providers=['CPUExecutionProvider'])
+    name, outputs = session.get_inputs()[0].name, [session.get_outputs()[0].name]
+    feed = {}
+
+    def run():
+        return session.run(outputs, feed)[0]
+
+    def answer(batch):
+        feed[name] = batch
+        return run()
+
+    return run, answer
+
+
+serve('ONNX Runtime ' + ort.__version__, load)

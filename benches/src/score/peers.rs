@@ -1,0 +1,185 @@
+//! The peers: what each is called, what it needs, and how its process is started.
+
+use super::{Case, Failure};
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Somebody whose speed is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Peer {
+    /// Ours.
+    Mxrs,
+    /// MXNet 1.9.1, on the symbol and parameter file.
+    Mxnet,
+    /// OpenVINO, on the ONNX file, as all that follow.
+    Openvino,
+    /// ONNX Runtime.
+    Onnxruntime,
+    /// PyTorch, operator by operator.
+    Torch,
+    /// The same with channels last.
+    TorchChannelsLast,
+    /// PyTorch compiled for the network, with frozen weights.
+    TorchCompile,
+    /// tract.
+    Tract,
+    /// Candle.
+    Candle,
+}
+
+/// Where the peers are; those that are not here were not found.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Places {
+    /// A Python with mxnet 1.9.1
+    #[arg(long, value_name = "PATH")]
+    pub mxnet_python: Option<PathBuf>,
+    /// A Python with openvino, onnxruntime, torch and onnx2torch
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+    /// The program that runs tract
+    #[arg(long, value_name = "FILE")]
+    pub tract: Option<PathBuf>,
+    /// The program that runs Candle
+    #[arg(long, value_name = "FILE")]
+    pub candle: Option<PathBuf>,
+}
+
+const SCRIPTS: [(&str, &str); 5] = [
+    ("serve.py", include_str!("serve.py")),
+    ("peer_mxnet.py", include_str!("peer_mxnet.py")),
+    ("peer_openvino.py", include_str!("peer_openvino.py")),
+    ("peer_onnxruntime.py", include_str!("peer_onnxruntime.py")),
+    ("peer_torch.py", include_str!("peer_torch.py")),
+];
+
+/// Writes the scripts that peers in Python run.
+///
+/// # Errors
+/// The folder cannot be written to.
+pub fn write_scripts(folder: &Path) -> Result<()> {
+    for (name, text) in SCRIPTS {
+        let path = folder.join(name);
+        std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(())
+}
+
+impl Peer {
+    /// Its key in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Mxrs => "mxrs",
+            Self::Mxnet => "mxnet",
+            Self::Openvino => "openvino",
+            Self::Onnxruntime => "onnxruntime",
+            Self::Torch => "torch",
+            Self::TorchChannelsLast => "torch_channels_last",
+            Self::TorchCompile => "torch_compile",
+            Self::Tract => "tract",
+            Self::Candle => "candle",
+        }
+    }
+
+    /// Its heading in tables.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Mxrs => "mxrs",
+            Self::Mxnet => "MXNet",
+            Self::Openvino => "OpenVINO",
+            Self::Onnxruntime => "ONNX Runtime",
+            Self::Torch => "PyTorch",
+            Self::TorchChannelsLast => "PyTorch, channels last",
+            Self::TorchCompile => "PyTorch, compiled",
+            Self::Tract => "tract",
+            Self::Candle => "Candle",
+        }
+    }
+
+    /// The process that serves it.
+    ///
+    /// # Errors
+    /// It was not found.
+    pub fn command(self, places: &Places, scripts: &Path, case: &Case) -> Result<Command, Failure> {
+        let missing = |what: &str| Failure::new("not found", what);
+        let program = |path: &Option<PathBuf>, flag: &str| path.clone().ok_or_else(|| missing(flag));
+        let script = |path: &Option<PathBuf>, flag: &str, name: &str| {
+            let mut command = Command::new(program(path, flag)?);
+            command.arg("-u").arg(scripts.join(name));
+            Ok(command)
+        };
+        let (mxnet, python) = ("give --mxnet-python PATH", "give --python PATH");
+        let mut command = match self {
+            Self::Mxrs => {
+                let this = std::env::current_exe().map_err(|error| missing(&error.to_string()))?;
+                let mut command = Command::new(this);
+                command.arg("--serve");
+                command
+            }
+            Self::Mxnet => script(&places.mxnet_python, mxnet, "peer_mxnet.py")?,
+            Self::Openvino => script(&places.python, python, "peer_openvino.py")?,
+            Self::Onnxruntime => script(&places.python, python, "peer_onnxruntime.py")?,
+            Self::Torch | Self::TorchChannelsLast | Self::TorchCompile => {
+                let mode = match self {
+                    Self::Torch => "eager",
+                    Self::TorchChannelsLast => "channels_last",
+                    _ => "compile",
+                };
+                let mut command = script(&places.python, python, "peer_torch.py")?;
+                command.arg(mode);
+                command
+            }
+            Self::Tract => Command::new(program(&places.tract, "give --tract FILE")?),
+            Self::Candle => Command::new(program(&places.candle, "give --candle FILE")?),
+        };
+        // What each library has of its own, its script says; these are read when a library is loaded.
+        for variable in ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"] {
+            command.env(variable, case.threads.to_string());
+        }
+        command.env("TORCHINDUCTOR_COMPILE_THREADS", case.threads.to_string());
+        // Compiled anew in every run: what an earlier one left would make the start look short.
+        command.env("TORCHINDUCTOR_CACHE_DIR", scripts.join("inductor"));
+        Ok(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::Dtype;
+
+    #[test]
+    fn a_peer_that_was_not_found_names_the_flag_that_helps() {
+        let case = Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Float32, threads: 2 };
+        for peer in Peer::value_variants() {
+            let command = peer.command(&Places::default(), Path::new("/scripts"), &case);
+            match command {
+                Ok(_) => assert_eq!(*peer, Peer::Mxrs),
+                Err(failure) => assert!(failure.word == "not found" && failure.why.contains("--"), "{failure}"),
+            }
+        }
+        let places = Places { python: Some("py".into()), ..Places::default() };
+        let command = Peer::TorchCompile.command(&places, Path::new("/scripts"), &case).unwrap();
+        let args: Vec<_> = command.get_args().collect();
+        assert_eq!(args, ["-u", "/scripts/peer_torch.py", "compile"]);
+        assert!(command.get_envs().any(|pair| pair == ("OMP_NUM_THREADS".as_ref(), Some("2".as_ref()))));
+    }
+
+    #[test]
+    fn every_script_is_written_and_used() {
+        let folder = tempfile::tempdir().unwrap();
+        write_scripts(folder.path()).unwrap();
+        for (name, _) in SCRIPTS {
+            assert!(folder.path().join(name).is_file(), "{name}");
+        }
+    }
+
+    #[test]
+    fn keys_are_those_of_the_command_line() {
+        for peer in Peer::value_variants() {
+            let word = peer.to_possible_value().unwrap().get_name().replace('-', "_");
+            assert_eq!(word, peer.key());
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A peer's process, seen from outside: it does what it is asked for and is stopped at all other times, so that no thread
+//! of it spins while another peer is measured. Linux only.
+
+use super::Failure;
+use crate::memory::resident;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Letters of an error that are kept.
+const LONGEST: usize = 300;
+
+/// A running peer.
+pub struct Process {
+    child: Child,
+    stdin: ChildStdin,
+    answers: Receiver<Value>,
+    complaints: File,
+}
+
+impl Process {
+    /// Starts it, on these CPUs only if some are given.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(mut command: Command, cpus: Option<&[usize]>) -> Result<Self, Failure> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let failed = |error: std::io::Error| Failure::new("not found", format!("{program}: {error}"));
+        let complaints = tempfile::tempfile().map_err(failed)?;
+        let stderr = complaints.try_clone().map_err(failed)?;
+        let set = cpus.map(cpu_set);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        // SAFETY: between fork and exec only system calls are made that need no lock and allocate nothing.
+        unsafe { command.pre_exec(move || prepare(set.as_ref())) };
+        let mut child = command.spawn().map_err(failed)?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (stdin, stdout) = pipes.ok_or_else(|| Failure::new("failed", "it has no pipes"))?;
+        let (sender, answers) = channel();
+        std::thread::spawn(move || {
+            // Lines that are no answers are what a library prints.
+            let is_answer = |line: String| serde_json::from_str(&line).ok().filter(Value::is_object);
+            for answer in BufReader::new(stdout).lines().map_while(Result::ok).filter_map(is_answer) {
+                if sender.send(answer).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { child, stdin, answers, complaints })
+    }
+
+    /// Lets it do one thing; it is stopped afterwards.
+    ///
+    /// # Errors
+    /// It answers with an error, ends, or does not answer in time, in which case it is killed.
+    pub fn ask(&mut self, order: &Value, limit: Duration) -> Result<Value, Failure> {
+        self.send(order)?;
+        self.receive(Instant::now() + limit)
+    }
+
+    /// Lets it begin one thing.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn send(&mut self, order: &Value) -> Result<(), Failure> {
+        self.signal(libc::SIGCONT);
+        let sent = writeln!(self.stdin, "{order}").and_then(|()| self.stdin.flush());
+        sent.map_err(|_| self.ended())
+    }
+
+    /// Waits for what it was asked for last.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn receive(&mut self, until: Instant) -> Result<Value, Failure> {
+        let answer = self.answers.recv_timeout(until.saturating_duration_since(Instant::now()));
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+            Err(RecvTimeoutError::Timeout) => {
+                // It may have ended at this moment, which is as good.
+                let _ = self.child.kill();
+                return Err(Failure::new("no answer", "it did not answer in time and was killed"));
+            }
+        };
+        self.signal(libc::SIGSTOP);
+        match answer["error"].as_str() {
+            Some(why) => Err(Failure::new("failed", shortened(why))),
+            None => Ok(answer),
+        }
+    }
+
+    /// Most bytes of it that were ever resident; `None` when the system does not tell.
+    pub fn peak_bytes(&self) -> Option<u64> {
+        resident::peak_of(self.child.id()).ok()
+    }
+
+    /// Processor time it has used, in seconds; `None` when the system does not tell.
+    pub fn processor_seconds(&self) -> Option<f64> {
+        super::load::of_process(self.child.id())
+    }
+
+    /// Why it is not there any more: its last words.
+    fn ended(&mut self) -> Failure {
+        // Its pipe is closed, so it has ended or is about to.
+        let _ = self.child.kill();
+        let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        let mut text = Vec::new();
+        let read = self.complaints.seek(SeekFrom::Start(0)).and_then(|_| self.complaints.read_to_end(&mut text));
+        let text = if read.is_ok() { String::from_utf8_lossy(&text).into_owned() } else { String::new() };
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        Failure::new("died", format!("{status}: {}", shortened(last)))
+    }
+
+    fn signal(&self, signal: libc::c_int) {
+        // SAFETY: the process is our child; a number that was waited for is used by nobody before we look again, because
+        // `wait` comes last in `ended` and `drop`.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both may fail only because it has ended, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST { line } else { line.chars().take(LONGEST).chain(['…']).collect() }
+}
+
+fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
+    // SAFETY: `cpu_set_t` is an array of words, for which zero is a value.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for cpu in cpus.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as usize) {
+        // SAFETY: the bit is inside the set, as just checked.
+        unsafe { libc::CPU_SET(*cpu, &mut set) };
+    }
+    set
+}
+
+/// A stopped process does not notice that nobody is left to ask it, so it ends with its parent.
+fn prepare(cpus: Option<&libc::cpu_set_t>) -> std::io::Result<()> {
+    // SAFETY: the arguments are those that this request takes.
+    let mut status = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    if let Some(cpus) = cpus {
+        // SAFETY: a readable set of the size given.
+        status |= unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), cpus) };
+    }
+    if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    /// A peer that is a shell script: `$line` is the order.
+    fn script(body: &str) -> Process {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("while read -r line; do {body}; done")]);
+        Process::start(command, None).unwrap()
+    }
+
+    #[test]
+    fn answers_are_lines_of_json_among_what_libraries_print() {
+        let mut peer = script("echo 'a library speaks'; echo '[1]'; echo \"$line\"");
+        for n in 0..3 {
+            assert_eq!(peer.ask(&json!({ "n": n }), SOON).unwrap(), json!({ "n": n }));
+        }
+        assert!(peer.peak_bytes().unwrap() > 0);
+    }
+
+    #[test]
+    fn an_error_is_answered_and_the_peer_lives_on() {
+        let mut peer = script("case $line in *bad*) echo '{\"error\": \"no such   operator\"}';; *) echo '{}';; esac");
+        let failure = peer.ask(&json!({ "do": "bad" }), SOON).unwrap_err();
+        assert_eq!((failure.word, failure.why.as_str()), ("failed", "no such operator"));
+        assert_eq!(peer.ask(&json!({}), SOON).unwrap(), json!({}));
+    }
+
+    #[test]
+    fn a_peer_that_dies_leaves_its_last_words() {
+        let mut peer = script("echo 'out of memory' >&2; exit 7");
+        let failure = peer.ask(&json!({}), SOON).unwrap_err();
+        assert_eq!(failure.word, "died");
+        assert!(failure.why.contains("exit status: 7") && failure.why.ends_with("out of memory"), "{failure}");
+        assert_eq!(peer.ask(&json!({}), SOON).unwrap_err().word, "died");
+    }
+
+    #[test]
+    fn a_peer_that_hangs_is_killed() {
+        let mut peer = script("exec sleep 100");
+        let start = Instant::now();
+        assert_eq!(peer.ask(&json!({}), Duration::from_millis(50)).unwrap_err().word, "no answer");
+        assert!(start.elapsed() < SOON);
+    }
+
+    #[test]
+    fn a_peer_rests_between_orders() {
+        // It answers and goes on without end, as a library's spinning threads do.
+        let mut spinning = Command::new("sh");
+        spinning.args(["-c", "read -r line; echo '{}'; while :; do :; done"]);
+        let mut peer = Process::start(spinning, None).unwrap();
+        peer.ask(&json!({}), SOON).unwrap();
+        // The signal is on its way when the call returns.
+        std::thread::sleep(Duration::from_millis(50));
+        let before = peer.processor_seconds().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(peer.processor_seconds().unwrap(), before);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let failure = Process::start(Command::new("no-such-program"), None).err().unwrap();
+        assert_eq!(failure.word, "not found");
+        assert!(failure.why.contains("no-such-program"), "{failure}");
+    }
+
+    #[test]
+    fn a_peer_runs_on_the_cpus_it_is_given() {
+        let cpus = mxrs_sync::affinity::current().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "read -r line; echo '{\"list\": \"'$(grep Cpus_allowed_list /proc/self/status)'\"}'"]);
+        let mut peer = Process::start(command, Some(&cpus[..1])).unwrap();
+        let answer = peer.ask(&json!({}), SOON).unwrap();
+        assert_eq!(answer["list"].as_str().unwrap(), format!("Cpus_allowed_list: {}", cpus[0]));
+    }
+
+    #[test]
+    fn long_complaints_are_cut() {
+        assert_eq!(shortened(" a\n  b "), "a b");
+        assert_eq!(shortened(&"ü".repeat(1000)).chars().count(), LONGEST + 1);
+    }
+}

@@ -1,0 +1,47 @@
+"""The inside of a peer's process in Python: the same orders and answers as serve.rs."""
+import json
+import os
+import sys
+import time
+
+import numpy as np
+
+# What libraries print goes to standard error; answers alone go to standard output.
+ANSWERS = os.fdopen(os.dup(1), 'w')
+os.dup2(2, 1)
+
+
+def serve(name, load):
+    """`load(order)` answers a pair: `run()` runs the batch given last and waits; `answer(batch)` gives one and runs it."""
+    loaded = None
+
+    def done(order):
+        nonlocal loaded
+        if order['do'] == 'load':
+            batch = np.random.RandomState(0).uniform(-1, 1, order['shape']).astype(np.float32)
+            start = time.perf_counter()
+            run, answer = load(order)
+            load_s = time.perf_counter() - start
+            answer(batch)
+            loaded = run, answer, order['shape']
+            return {'name': name, 'load_s': load_s, 'first_s': time.perf_counter() - start - load_s}
+        run, answer, shape = loaded
+        if order['do'] == 'run':
+            if order.get('warm'):
+                run()
+            n, start = 0, time.perf_counter()
+            while n == 0 or time.perf_counter() - start < order['seconds']:
+                run()
+                n += 1
+            return {'n': n, 'seconds': time.perf_counter() - start}
+        if order['do'] == 'answer':
+            batch = np.fromfile(order['input'], np.float32).reshape(shape)
+            return {'outputs': np.asarray(answer(batch), np.float32).ravel().tolist()}
+        raise ValueError('cannot do ' + order['do'])
+
+    for line in sys.stdin:
+        try:
+            answer = done(json.loads(line))
+        except Exception as error:
+            answer = {'error': (type(error).__name__ + ': ' + str(error))[:2000]}
+        print(json.dumps(answer), file=ANSWERS, flush=True)

@@ -1,0 +1,247 @@
+//! The inside of a peer's process: loads a network, runs batches and answers, each as a line of JSON asks for it.
+//!
+//! ```text
+//! {"do": "load", "network": "alexnet", "symbol": "…", "params": "…", "onnx": "…", "shape": [1, 3, 224, 224],
+//!  "dtype": "float32", "threads": 2}       answers {"name": "ours 1.0", "load_s": 0.2, "first_s": 0.1}
+//! {"do": "run", "seconds": 1, "warm": true}  answers {"n": 12, "seconds": 1.04}
+//! {"do": "answer", "input": "…"}             answers {"outputs": […]}; the input is a file of float32
+//! ```
+//!
+//! Whatever goes wrong is answered as `{"error": "why"}`. The peers that are packages of their own share this file.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What is to be loaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Name of the network.
+    pub network: String,
+    /// Its symbol file.
+    pub symbol: PathBuf,
+    /// Its parameter file.
+    pub params: PathBuf,
+    /// The same network with its parameters as ONNX has them.
+    pub onnx: PathBuf,
+    /// Shape of a batch, `[N, C, H, W]`.
+    pub shape: Vec<usize>,
+    /// Element type it computes with.
+    pub dtype: String,
+    /// Threads it may use.
+    pub threads: usize,
+}
+
+impl Load {
+    /// As the line that asks for it.
+    pub fn to_order(&self) -> Value {
+        json!({
+            "do": "load",
+            "network": self.network,
+            "symbol": self.symbol,
+            "params": self.params,
+            "onnx": self.onnx,
+            "shape": self.shape,
+            "dtype": self.dtype,
+            "threads": self.threads,
+        })
+    }
+
+    /// From the line that asks for it.
+    ///
+    /// # Errors
+    /// Something is missing there.
+    pub fn from_order(order: &Value) -> Result<Self> {
+        let text = |key: &str| order[key].as_str().map(str::to_owned).with_context(|| format!("no `{key}`"));
+        let shape = order["shape"].as_array().context("no `shape`")?;
+        let shape = shape.iter().map(|n| n.as_u64().map(|n| n as usize)).collect::<Option<_>>();
+        Ok(Self {
+            network: text("network")?,
+            symbol: text("symbol")?.into(),
+            params: text("params")?.into(),
+            onnx: text("onnx")?.into(),
+            shape: shape.context("`shape` is not of whole numbers")?,
+            dtype: text("dtype")?,
+            threads: order["threads"].as_u64().context("no `threads`")? as usize,
+        })
+    }
+
+    /// Elements of a batch.
+    pub fn n_elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// A network that was loaded.
+pub trait Network {
+    /// Runs the batch that was given last, and waits for what comes out.
+    ///
+    /// # Errors
+    /// What the library reports.
+    fn run(&mut self) -> Result<()>;
+
+    /// Gives a batch, row-major, runs it, and answers the first output, row-major.
+    ///
+    /// # Errors
+    /// What the library reports.
+    fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>>;
+}
+
+/// Does what the lines of standard input ask for, until it is closed.
+///
+/// # Errors
+/// Standard input or output fails.
+pub fn serve(name: &str, load: impl FnMut(&Load) -> Result<Box<dyn Network>>) -> Result<()> {
+    let mut server = Server { name, load, network: None, n_elements: 0 };
+    let (stdin, mut stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
+    for line in stdin.lines() {
+        let answer = server.done(&line?).unwrap_or_else(|error| json!({ "error": format!("{error:#}") }));
+        writeln!(stdout, "{answer}")?;
+        stdout.flush()?;
+    }
+    Ok(())
+}
+
+struct Server<'a, F> {
+    name: &'a str,
+    load: F,
+    network: Option<Box<dyn Network>>,
+    n_elements: usize,
+}
+
+impl<F: FnMut(&Load) -> Result<Box<dyn Network>>> Server<'_, F> {
+    fn done(&mut self, line: &str) -> Result<Value> {
+        let order: Value = serde_json::from_str(line).context("an order is a line of JSON")?;
+        match order["do"].as_str().unwrap_or_default() {
+            "load" => self.loaded(&Load::from_order(&order)?),
+            "run" => self.timed(&order),
+            "answer" => self.answered(&order),
+            other => anyhow::bail!("cannot do `{other}`"),
+        }
+    }
+
+    fn loaded(&mut self, load: &Load) -> Result<Value> {
+        let batch = uniform(load.n_elements());
+        let start = Instant::now();
+        let mut network = (self.load)(load)?;
+        let load_s = start.elapsed().as_secs_f64();
+        network.answer(&batch)?;
+        let first_s = start.elapsed().as_secs_f64() - load_s;
+        (self.network, self.n_elements) = (Some(network), load.n_elements());
+        Ok(json!({ "name": self.name, "load_s": load_s, "first_s": first_s }))
+    }
+
+    fn timed(&mut self, order: &Value) -> Result<Value> {
+        let network = self.network.as_mut().context("nothing is loaded")?;
+        let seconds = order["seconds"].as_f64().context("no `seconds`")?;
+        let time = Duration::try_from_secs_f64(seconds).context("`seconds`")?;
+        if order["warm"] == true {
+            network.run()?;
+        }
+        let start = Instant::now();
+        let mut n = 0;
+        while n == 0 || start.elapsed() < time {
+            network.run()?;
+            n += 1;
+        }
+        Ok(json!({ "n": n, "seconds": start.elapsed().as_secs_f64() }))
+    }
+
+    fn answered(&mut self, order: &Value) -> Result<Value> {
+        let network = self.network.as_mut().context("nothing is loaded")?;
+        let path = order["input"].as_str().context("no `input`")?;
+        let bytes = std::fs::read(path).with_context(|| format!("reading {path}"))?;
+        let batch: Vec<f32> = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        ensure!(batch.len() == self.n_elements, "{path} has {} elements, not {}", batch.len(), self.n_elements);
+        Ok(json!({ "outputs": network.answer(&batch)? }))
+    }
+}
+
+/// Numbers from -1 to 1, always the same (a xorshift generator: Marsaglia, "Xorshift RNGs", 2003).
+pub fn uniform(n: usize) -> Vec<f32> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Doubles what it is given.
+    struct Twice(Vec<f32>);
+
+    impl Network for Twice {
+        fn run(&mut self) -> Result<()> {
+            Ok(())
+        }
+
+        fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>> {
+            self.0 = batch.iter().map(|x| 2.0 * x).collect();
+            Ok(self.0.clone())
+        }
+    }
+
+    fn load() -> Load {
+        Load {
+            network: "twice".into(),
+            symbol: "a".into(),
+            params: "b".into(),
+            onnx: "c".into(),
+            shape: vec![1, 3],
+            dtype: "float32".into(),
+            threads: 1,
+        }
+    }
+
+    #[test]
+    fn an_order_to_load_survives_its_line() {
+        assert_eq!(Load::from_order(&load().to_order()).unwrap(), load());
+        for key in ["network", "symbol", "params", "onnx", "shape", "dtype", "threads"] {
+            let mut order = load().to_order();
+            order[key] = Value::Null;
+            let error = Load::from_order(&order).unwrap_err().to_string();
+            assert!(error.contains(key), "{error}");
+        }
+    }
+
+    #[test]
+    fn orders_are_done_and_mistakes_are_answered() {
+        let load_it = |_: &Load| Ok(Box::new(Twice(Vec::new())) as Box<dyn Network>);
+        let mut server = Server { name: "twice 1", load: load_it, network: None, n_elements: 0 };
+        let mut done = |order: &Value| server.done(&order.to_string());
+        assert!(done(&json!({ "do": "run", "seconds": 0 })).unwrap_err().to_string().contains("nothing is loaded"));
+        let loaded = done(&load().to_order()).unwrap();
+        assert!(loaded["name"] == "twice 1" && loaded["load_s"].as_f64().unwrap() >= 0.0);
+        assert_eq!(done(&json!({ "do": "run", "seconds": 0, "warm": true })).unwrap()["n"], 1);
+        assert!(done(&json!({ "do": "run", "seconds": 0.01 })).unwrap()["seconds"].as_f64().unwrap() >= 0.01);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let bytes: Vec<u8> = [1.0_f32, -2.0, 0.5].iter().flat_map(|x| x.to_le_bytes()).collect();
+        std::fs::write(file.path(), &bytes).unwrap();
+        let order = json!({ "do": "answer", "input": file.path() });
+        assert_eq!(done(&order).unwrap()["outputs"], json!([2.0, -4.0, 1.0]));
+        std::fs::write(file.path(), &bytes[..8]).unwrap();
+        assert!(done(&order).unwrap_err().to_string().ends_with("has 2 elements, not 3"));
+        for wrong in [json!({}), json!({ "do": "run" }), json!({ "do": "run", "seconds": -1 }), json!("load")] {
+            assert!(done(&wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_batch_is_uniform() {
+        let batch = uniform(30_000);
+        assert!(batch.iter().all(|x| (-1.0..=1.0).contains(x)));
+        let mean = batch.iter().sum::<f32>() / 30_000.0;
+        // Six standard deviations of the mean, each number having one of 1/√3.
+        assert!(mean.abs() < 0.02, "{mean}");
+        let positive_after_positive = batch.windows(2).filter(|pair| pair[0] > 0.0 && pair[1] > 0.0).count();
+        assert!((7000..8000).contains(&positive_after_positive), "{positive_after_positive}");
+    }
+}
