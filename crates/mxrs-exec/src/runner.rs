@@ -107,19 +107,17 @@ impl Runner {
     /// # Errors
     /// As [`Self::forward`].
     pub fn push_forward(&self, body: impl FnOnce(&Machine) -> Result<()> + Send + 'static) -> Result<()> {
-        for segment in segments(&self.planned.program, 0..self.planned.program.n_forward, usize::MAX) {
-            let machine = self.machine.clone();
-            let others = (0..self.bound.len()).filter(|i| !segment.rewrites.contains(i));
-            let reads = if machine.has_prepare() { others.collect() } else { segment.reads.clone() };
-            let task = self.engine.task(segment.name.clone()).device(Device::cpu(0)).write(self.pool.var());
-            return task
-                .reads(reads.iter().map(|&i| &self.bound[i]))
-                .reads(segment.reads_outputs.iter().map(|&i| &self.outputs[i]))
-                .writes(segment.rewrites.iter().map(|&i| &self.bound[i]))
-                .writes(segment.outputs.iter().map(|&i| &self.outputs[i]))
-                .push(move |_| body(&machine));
-        }
-        Ok(())
+        let all = segments(&self.planned.program, 0..self.planned.program.n_forward, usize::MAX);
+        let Some(segment) = all.into_iter().next() else { return Ok(()) };
+        let machine = self.machine.clone();
+        let others = (0..self.bound.len()).filter(|i| !segment.rewrites.contains(i));
+        let reads = if machine.has_prepare() { others.collect() } else { segment.reads.clone() };
+        let task = self.engine.task(segment.name.clone()).device(Device::cpu(0)).write(self.pool.var());
+        task.reads(reads.iter().map(|&i| &self.bound[i]))
+            .reads(segment.reads_outputs.iter().map(|&i| &self.outputs[i]))
+            .writes(segment.rewrites.iter().map(|&i| &self.bound[i]))
+            .writes(segment.outputs.iter().map(|&i| &self.outputs[i]))
+            .push(move |_| body(&machine))
     }
 
     /// Pushes the packing of constants, if there are any.
