@@ -6,7 +6,7 @@
 // The peak is measured with the processor's own instructions.
 
 use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
-use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, Support, TensorDesc};
+use mxrs_op::{Backend, KernelArgs, OpCall, RawTensor, Support, TensorDesc};
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_testkit::AlignedBuffer;
 use mxrs_types::{DType, WriteReq};
@@ -85,8 +85,12 @@ fn peak(team: &Team) -> f64 {
     if is_x86_feature_detected!("avx512f") {
         let n = team.size();
         let flops = 2.0 * 2000.0 * 24.0 * 16.0 * n as f64;
-        // SAFETY: the processor has the instructions.
-        let run = || team.run(n, &|_| drop(std::hint::black_box(unsafe { multiply_adds() })));
+        let run = || {
+            team.run(n, &|_| {
+                // SAFETY: the processor has the instructions.
+                let _ = std::hint::black_box(unsafe { multiply_adds() });
+            });
+        };
         return flops / best(Duration::from_millis(100), run).as_secs_f64() / 1e9;
     }
     let _ = team;

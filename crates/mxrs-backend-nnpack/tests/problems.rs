@@ -279,10 +279,11 @@ fn winograd_agrees_with_double_precision() {
         let team = team(threads);
         for isa in Isa::available() {
             let backend = Nnpack::new(&team, NnpackOptions { isa, accuracy, ..NnpackOptions::default() });
-            for _ in 0..7 {
+            for _ in 0..10 {
                 let case = Case::random(&mut numbers);
                 let (c, pad) = (16 + numbers.below(60), (numbers.below(2), numbers.below(3)));
-                let case = Case { c, window: (3, 3), stride: (1, 1), pad, size: (7 + c / 4, 5 + c % 11), ..case };
+                let window = [(3, 3), (5, 5), (1, 3), (3, 1), (1, 7), (7, 1)][numbers.below(6)];
+                let case = Case { c, window, stride: (1, 1), pad, size: (7 + c / 4, 8 + c % 11), ..case };
                 case.check(&backend, &team, &mut numbers);
             }
         }

@@ -2,5 +2,6 @@
 
 mod digits;
 mod generated;
+mod networks;
 mod side_by_side;
 mod training_step;

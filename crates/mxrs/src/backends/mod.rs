@@ -121,7 +121,10 @@ mod tests {
     #[test]
     fn a_backend_that_is_switched_off_is_absent_with_a_reason() {
         let backends = backends();
-        assert_eq!(backends.list().iter().map(|backend| backend.name()).collect::<Vec<_>>(), ["nnpack", "cpu", "reference"]);
+        assert_eq!(
+            backends.list().iter().map(|backend| backend.name()).collect::<Vec<_>>(),
+            ["nnpack", "cpu", "reference"]
+        );
         assert_eq!(backends.absent[0].name, "onednn");
         let error = backends.keep_only("onednn").unwrap_err().to_string();
         assert!(error.starts_with("backend `onednn` is not built: "), "{error}");

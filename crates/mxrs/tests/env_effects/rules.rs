@@ -54,6 +54,7 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("OMP_NUM_THREADS", Ints),
     ("KMP_AFFINITY", Affinity),
     ("MXNET_OMP_MAX_THREADS", From(1)),
+    ("MXNET_CPU_NNPACK_NTHREADS", From(1)),
     ("MXNET_EXEC_ENABLE_INPLACE", Bool),
     ("NNVM_EXEC_MATCH_RANGE", From(0)),
     ("MXNET_EXEC_NUM_TEMP", From(1)),

@@ -1,9 +1,10 @@
-//! D8, D9 and B26: the team, seen by an operator that shares its loop.
+//! D8, D9, B26 and O1: the team, seen by an operator that shares its loop, and how much of it convolutions use.
 
-use crate::graphs::{bind, chain};
+use crate::graphs::{Calls, bind, chain};
 use crate::log_lines::log_lines;
 use crate::probe::Probe;
 use crate::{Vars, builder};
+use mxrs::graph::Symbol;
 use mxrs::sync::{affinity, physical_cores};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -117,4 +118,26 @@ fn d9_verbose_says_where_threads_go() {
 fn d9_warns_where_threads_are_not_pinned() {
     assert!(is_said_to_have_no_effect("compact"));
     assert_eq!(n_distinct(&[("KMP_AFFINITY", "compact"), ("OMP_NUM_THREADS", "2")]), 2);
+}
+
+/// Threads that a convolution of mxrs uses on a team of six: the last part of its kernel's name.
+fn convolution_threads(vars: Vars<'_>) -> String {
+    let vars = [vars, &[("OMP_NUM_THREADS", "6")]].concat();
+    let runtime = builder(&vars).only_backend("nnpack").build().unwrap();
+    let attrs = [("kernel", "(3, 3)"), ("num_filter", "16")];
+    let graph = Calls::new(&runtime).call("Convolution", &attrs, &[&Symbol::variable("x")]).graph().unwrap();
+    let executor = bind(&runtime, &graph, [1, 16, 20, 20]);
+    executor.forward().unwrap();
+    let steps = executor.report().unwrap().steps;
+    let kernel = &steps.iter().find(|step| step.op == "Convolution").expect("a convolution").kernel;
+    kernel.rsplit(':').next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn o1_limits_the_threads_of_a_convolution() {
+    const THREADS: &str = "MXNET_CPU_NNPACK_NTHREADS";
+    for (text, n_threads) in [("1", "1"), ("3", "3"), ("64", "6")] {
+        assert_eq!(convolution_threads(&[(THREADS, text)]), n_threads, "{text:?}");
+    }
+    assert_eq!(convolution_threads(&[]), "4");
 }
