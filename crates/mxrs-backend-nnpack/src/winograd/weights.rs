@@ -26,9 +26,9 @@ unsafe impl Sync for Shared {}
 /// Packs `weights` (`[K][C][kh][kw]`) for a plan.
 pub(super) fn pack(plan: &Plan, weights: &[f32], packed: &mut [f32], team: &Team) {
     let (shape, matrices) = (&plan.shape, (plan.kernels.weights)());
-    let (c_pad, taps) = (plan.c_blocks * BLOCK, shape.kernel[0] * shape.kernel[1]);
+    let taps = shape.kernel[0] * shape.kernel[1];
     let (nv, nh) = (matrices.down.len(), matrices.across.len());
-    let shared = Shared(packed.as_mut_ptr());
+    let (shared, len) = (Shared(packed.as_mut_ptr()), packed.len());
     // Some pieces per panel, so that there is work for all threads.
     let pieces = plan.c_blocks;
     team.run(plan.panels() * pieces, &|chunk| {
@@ -57,7 +57,7 @@ pub(super) fn pack(plan: &Plan, weights: &[f32], packed: &mut [f32], team: &Team
                 for i in 0..nv {
                     for j in 0..nh {
                         let at = plan.panel_offset(panel, i * nh + j) + c * width + col;
-                        debug_assert!(c < c_pad);
+                        debug_assert!(at < len);
                         // SAFETY: `pack_weights` has checked the length; no other chunk has this panel and channel.
                         unsafe { shared.0.add(at).write(factors[i][j] as f32) };
                     }
