@@ -119,14 +119,18 @@ fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize) -> (Duration, 
     let is_dense = name.starts_with("fc");
     let op = ops.get(if is_dense { "_sg_fully_connected" } else { "_sg_conv" }).expect("it is in the catalogue");
     let pair = |(a, b): (usize, usize)| format!("({a}, {b})");
-    let attrs = [
-        ("kernel", pair(window)),
-        ("stride", pair((stride, stride))),
-        ("pad", pair(pad)),
-        ("num_filter", k.to_string()),
-        ("num_hidden", k.to_string()),
-        ("act", "relu".into()),
-    ];
+    let attrs = if is_dense {
+        vec![("num_hidden", k.to_string()), ("act", "relu".into())]
+    } else {
+        let (stride, k) = (pair((stride, stride)), k.to_string());
+        vec![
+            ("kernel", pair(window)),
+            ("stride", stride),
+            ("pad", pair(pad)),
+            ("num_filter", k),
+            ("act", "relu".into()),
+        ]
+    };
     let params = op.parse(&attrs.iter().map(|(name, value)| (*name, value.as_str())).collect()).expect("attributes");
     let along = |window: usize, pad: usize| (size + 2 * pad - window) / stride + 1;
     let (oh, ow) = (along(window.0, pad.0), along(window.1, pad.1));
