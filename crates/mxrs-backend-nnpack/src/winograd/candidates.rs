@@ -3,9 +3,11 @@
 use super::{BLOCK, Blocking, Schedule, Shape, Variant};
 use crate::gemm::{MAX_ROWS, PANEL};
 
-/// Packed weights up to this size are read for every block of tiles without slowing the products down: they come from the
-/// caches.
-const SMALL_WEIGHTS: usize = 4 << 20;
+/// Packed weights up to these sizes are read for every block of tiles without slowing the products down, since they come from
+/// the caches; of the larger size only if there are many blocks, the first of which reads them from memory.
+const SMALL_WEIGHTS: [usize; 2] = [4 << 20, 16 << 20];
+/// What are many.
+const MANY_BLOCKS: usize = 4;
 /// What one thread's factors or products may take: about half a second-level cache.
 const OWN_BYTES: usize = 384 << 10;
 /// Most scratch memory.
@@ -21,7 +23,8 @@ impl Blocking {
         let [n, tiles] = sizes(shape, variant);
         let (c, k) = (shape.c.next_multiple_of(BLOCK), shape.k.next_multiple_of(BLOCK));
         let weights = n * c * k * size_of::<f32>();
-        if weights <= SMALL_WEIGHTS && tiles >= MAX_ROWS * threads {
+        let least = if weights <= SMALL_WEIGHTS[0] { MAX_ROWS } else { MANY_BLOCKS * MAX_ROWS };
+        if weights <= SMALL_WEIGHTS[1] && tiles >= least * threads {
             let most = OWN_BYTES / (n * c * size_of::<f32>());
             return Self { schedule: Schedule::Independent, tiles: rows(most.min(2 * MAX_ROWS)), panels: 1, threads };
         }

@@ -170,13 +170,14 @@ impl Plan {
                     phases.wait(2 * block);
                     phases.work(2 * block + 1, thread, |item| {
                         let (group, part) = (item / parts, item % parts);
+                        let next = (part == 0).then(|| self.block(block + 1));
                         self.outputs(
                             tensors,
                             &layout,
                             tiles.clone(),
                             cut(parts, part),
                             group,
-                            None,
+                            next,
                             tensors.scratch,
                             own,
                         );
