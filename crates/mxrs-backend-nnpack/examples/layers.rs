@@ -35,6 +35,8 @@ const LAYERS: &[Layer] = &[
     ("1x1 stride", 256, 512, 56, (1, 1), 2, (0, 0)),
     ("1x1 stride", 512, 1024, 28, (1, 1), 2, (0, 0)),
     ("1x1 stride", 1024, 2048, 14, (1, 1), 2, (0, 0)),
+    ("fc vgg", 25088, 4096, 1, (1, 1), 1, (0, 0)),
+    ("fc vgg", 4096, 4096, 1, (1, 1), 1, (0, 0)),
     ("1x1 inception-v3", 288, 64, 35, (1, 1), 1, (0, 0)),
     ("1x1 inception-v3", 768, 192, 17, (1, 1), 1, (0, 0)),
     ("1x1 inception-v3", 2048, 320, 8, (1, 1), 1, (0, 0)),
@@ -112,23 +114,33 @@ fn best(patience: Duration, mut run: impl FnMut()) -> Duration {
 
 /// Time of one layer in the best of many runs, its GFLOP, and who runs it.
 fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize) -> (Duration, f64, String) {
-    let (_, c, k, size, window, stride, pad) = layer;
+    let (name, c, k, size, window, stride, pad) = layer;
     let ops = mxrs_ops::catalogue();
-    let op = ops.get("_sg_conv").expect("it is in the catalogue");
+    let is_dense = name.starts_with("fc");
+    let op = ops.get(if is_dense { "_sg_fully_connected" } else { "_sg_conv" }).expect("it is in the catalogue");
     let pair = |(a, b): (usize, usize)| format!("({a}, {b})");
-    let attrs = [
-        ("kernel", pair(window)),
-        ("stride", pair((stride, stride))),
-        ("pad", pair(pad)),
-        ("num_filter", k.to_string()),
-        ("act", "relu".into()),
-    ];
+    let attrs = if is_dense {
+        vec![("num_hidden", k.to_string()), ("act", "relu".into())]
+    } else {
+        let (stride, k) = (pair((stride, stride)), k.to_string());
+        vec![
+            ("kernel", pair(window)),
+            ("stride", stride),
+            ("pad", pair(pad)),
+            ("num_filter", k),
+            ("act", "relu".into()),
+        ]
+    };
     let params = op.parse(&attrs.iter().map(|(name, value)| (*name, value.as_str())).collect()).expect("attributes");
     let along = |window: usize, pad: usize| (size + 2 * pad - window) / stride + 1;
     let (oh, ow) = (along(window.0, pad.0), along(window.1, pad.1));
     let dense = |sizes: &[usize]| TensorDesc::dense(sizes, DType::F32);
-    let inputs = [dense(&[n, c, size, size]), dense(&[k, c, window.0, window.1]), dense(&[k])];
-    let outputs = [dense(&[n, k, oh, ow])];
+    let (inputs, outputs) = if is_dense {
+        ([dense(&[n, c]), dense(&[k, c]), dense(&[k])], [dense(&[n, k])])
+    } else {
+        let sizes = [dense(&[n, c, size, size]), dense(&[k, c, window.0, window.1]), dense(&[k])];
+        (sizes, [dense(&[n, k, oh, ow])])
+    };
     let call = OpCall {
         op,
         params: &params,

@@ -3,7 +3,7 @@
 use crate::NnpackOptions;
 use crate::choose::Choice;
 use crate::convolve::Convolve;
-use crate::direct::dense::{Dense, DenseProblem, MOST_ROWS};
+use crate::direct::dense::{Dense, DenseProblem};
 use crate::epilogue::Epilogue;
 use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME, blocked};
@@ -38,7 +38,9 @@ enum Job {
     Dense(DenseProblem),
 }
 
-/// Cost of a fully-connected layer whose weights are read once, and where they are read several times.
+/// Rows of a fully-connected layer up to which reading the weights is all there is to it.
+const FEW_ROWS: usize = 2;
+/// Cost of a fully-connected layer of few rows, and of others.
 const DENSE_COST: [f64; 2] = [0.95, 1.5];
 
 impl Nnpack {
@@ -114,7 +116,7 @@ fn dense(call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epi
     }
     let [outputs, steps] = weight.shape[..] else { return Err(format!("weights of shape {}", weight.shape)) };
     let rows = data.shape.n_elements() / steps;
-    let cost = DENSE_COST[usize::from(rows > MOST_ROWS)];
+    let cost = DENSE_COST[usize::from(rows > FEW_ROWS)];
     Ok((Job::Dense(DenseProblem { rows, steps, outputs }), epilogue, cost))
 }
 

@@ -125,6 +125,15 @@ impl Share<'_> {
         }
     }
 
+    /// Where the part of a panel is that is needed after this one. Never read, so it may be beyond the weights.
+    fn next_part(&self, panel: usize, blocks: &Range<usize>) -> *const f32 {
+        let (conv, panels) = (self.conv, &self.panels);
+        let (panel, block) =
+            if panel + 1 < panels.end { (panel + 1, blocks.start) } else { (panels.start, blocks.end) };
+        let width = Panel::of(conv.problem.k, panel).width;
+        self.operands.weights.wrapping_add((panel * PANEL * conv.blocks() + block * width) * BLOCK)
+    }
+
     /// Multiplies these groups by a part of a panel.
     unsafe fn multiply(&self, groups: Range<usize>, blocks: Range<usize>, panel: usize) {
         let (conv, o) = (self.conv, self.operands);
@@ -143,8 +152,10 @@ impl Share<'_> {
             let (image_len, plane) = (p.c.next_multiple_of(BLOCK) * p.h * p.w, p.pixels() * BLOCK);
             let out_len = p.k.next_multiple_of(BLOCK) * p.pixels();
             let mut copied = self.scratch.cast_const();
-            let mut next = b.wrapping_add(blocks.len() * BLOCK * panel.width);
-            for group in groups {
+            let next = self.next_part(panel.index, &blocks);
+            let half = blocks.len() * BLOCK * PANEL / 2;
+            let n_groups = groups.len();
+            for (i, group) in groups.enumerate() {
                 let (image, first, len) = conv.group(group);
                 let at = image * out_len + panel.index * (PANEL / BLOCK) * plane + first * BLOCK;
                 let (a, offsets) = match conv.pack {
@@ -166,12 +177,15 @@ impl Share<'_> {
                         c_row_stride: BLOCK,
                         c_half_stride: plane,
                         add: !is_first || sum_is_here,
-                        prefetch: next,
-                        prefetch_lines: (std::ptr::null(), 0),
+                        prefetch: if n_groups == 1 { next } else { std::ptr::null() },
+                        // The first two of several groups bring half of it each.
+                        prefetch_lines: match i {
+                            0 | 1 if n_groups > 1 => (next.wrapping_add(i * half), blocks.len()),
+                            _ => (next, 0),
+                        },
                         finish: is_last.then_some(&finish),
                     },
                 );
-                next = std::ptr::null();
                 copied = copied.wrapping_add(len * blocks.len() * BLOCK);
             }
         }
