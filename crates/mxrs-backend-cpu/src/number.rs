@@ -255,6 +255,27 @@ macro_rules! halves {
 }
 halves!(f16, bf16);
 
+/// `Ok` of an expression with the type alias given, for the element types listed; another answer for all others.
+macro_rules! for_types {
+    ([$($variant:ident: $type:ty),*], $dtype:expr, $t:ident => $make:expr, $other:ident => $rest:expr) => {
+        match $dtype {
+            $(::mxrs_types::DType::$variant => {
+                type $t = $type;
+                Ok($make)
+            })*
+            $other => $rest,
+        }
+    };
+}
+
+/// As [`for_types`], for the integers with arithmetic.
+macro_rules! for_integers {
+    ($dtype:expr, $t:ident => $make:expr, $other:ident => $rest:expr) => {
+        $crate::number::for_types!([U8: u8, I8: i8, I32: i32, I64: i64], $dtype, $t => $make, $other => $rest)
+    };
+}
+pub(crate) use {for_integers, for_types};
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -58,9 +58,7 @@ pub fn in_rows<const N: usize>(team: &Team, axes: &[Axis<N>], body: &(dyn Fn(usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mxrs_sync::TeamConfig;
     use mxrs_sync::atomic::{AtomicUsize, Ordering};
-    use std::num::NonZeroUsize;
 
     #[test]
     fn rows_make_up_the_nest() {
@@ -78,8 +76,7 @@ mod tests {
 
     #[test]
     fn every_item_is_in_one_range() {
-        let threads = NonZeroUsize::new(3).expect("a positive number");
-        let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
+        let team = mxrs_testkit::conformance::team(3);
         for n in [0, 1, 2, 3, 7, 63, 65, 1000] {
             let seen: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
             let count = |range: Range<usize>| {

@@ -3,16 +3,10 @@
 
 use mxrs_backend_cpu::{CpuBackend, Level};
 use mxrs_op::{Attrs, Backend, Fill, OpDef, Pointwise, Sample, Support};
-use mxrs_sync::{Team, TeamConfig};
-use mxrs_testkit::conformance::{self, Prepared, Runner};
+use mxrs_sync::Team;
+use mxrs_testkit::conformance::{self, Prepared, Runner, team};
 use mxrs_types::DType;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
-
-fn team(threads: usize) -> Arc<Team> {
-    let threads = NonZeroUsize::new(threads).expect("a positive number");
-    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
-}
 
 #[test]
 fn agrees_with_the_reference_on_every_sample() {

@@ -5,10 +5,10 @@ use mxrs_op::{
     Attrs, Backend, Fused, FusedCall, FusedValue, KernelArgs, OpCall, OpDef, OpParams, OpSet, RawTensor, TensorDesc,
     fused_op,
 };
-use mxrs_sync::{Team, TeamConfig};
+use mxrs_sync::Team;
+use mxrs_testkit::conformance::team;
 use mxrs_testkit::{AlignedBuffer, Seeded};
 use mxrs_types::{DType, WriteReq};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 const N_INPUTS: usize = 3;
@@ -22,11 +22,6 @@ const BINARY: [&str; 7] = [
     "_backward_tanh",
     "_backward_sigmoid",
 ];
-
-fn team() -> Arc<Team> {
-    let threads = NonZeroUsize::new(2).expect("a positive number");
-    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
-}
 
 /// Inputs, outputs, and what an output starts with.
 struct Tensors {
@@ -65,7 +60,7 @@ fn run(
         outputs: &out_raw,
         reqs: &given.reqs,
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
-        team: &team(),
+        team: &team(2),
         random: None,
     };
     planned.kernel.run(&args).expect("a run");
@@ -141,7 +136,7 @@ fn f3_fused_calls_give_the_bits_of_their_calls() {
         let dtype = [DType::F32, DType::F32, DType::F16, DType::BF16, DType::F64][round % 5];
         let n = [0, 1, 7, 65, 1000, 4096, 50_001][round % 7];
         let levels = Level::available();
-        let backend = CpuBackend::with_level(&team(), levels[round % levels.len()]);
+        let backend = CpuBackend::with_level(&team(2), levels[round % levels.len()]);
         let fused = random_calls(&ops, &mut seed, dtype);
         let numbers = |seed: &mut Seeded| (0..n).map(|_| seed.uniform(-3.0, 3.0)).collect::<Vec<f64>>();
         let inputs: Vec<AlignedBuffer> =

@@ -3,15 +3,8 @@
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Backend, ReferenceBackend};
-use mxrs_sync::{Team, TeamConfig};
-use mxrs_testkit::conformance;
-use std::num::NonZeroUsize;
-use std::sync::Arc;
-
-fn team(threads: usize) -> Arc<Team> {
-    let threads = NonZeroUsize::new(threads).expect("a positive number");
-    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
-}
+use mxrs_sync::Team;
+use mxrs_testkit::conformance::{self, team};
 
 #[test]
 fn agrees_with_the_reference_on_every_sample() {

@@ -3,11 +3,10 @@
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpSet, RawTensor, Sample, Support};
-use mxrs_sync::{Team, TeamConfig};
+use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
-use mxrs_testkit::conformance::{Prepared, Runner};
+use mxrs_testkit::conformance::{Prepared, Runner, team};
 use mxrs_types::{DType, WriteReq};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Functions that keep NaN and are as exact as the product.
@@ -65,8 +64,7 @@ fn every_window_with_a_sum_and_relu_agrees_with_the_reference() {
     let ops = mxrs_ops::catalogue();
     let op = ops.get("_sg_conv").expect("it is in the catalogue");
     for threads in [1, 2] {
-        let threads = NonZeroUsize::new(threads).expect("a positive number");
-        let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
+        let team = team(threads);
         let backend = backend(&team);
         for (sample, dtype) in windows().iter().flat_map(|s| FLOATS.map(|dtype| (s, dtype))) {
             let prepared = Prepared::new(op, sample, dtype).expect("the sample is right");

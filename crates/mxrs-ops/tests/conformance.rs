@@ -2,13 +2,11 @@
 //! every dtype, with every request, in place, and on any number of threads, and gives the same numbers.
 
 use mxrs_op::ReferenceBackend;
-use mxrs_testkit::conformance::{self, Report};
-use std::num::NonZeroUsize;
+use mxrs_testkit::conformance::{self, Report, team};
 
 #[test]
 fn every_sample_runs_in_every_way() {
-    let threads = NonZeroUsize::new(2).expect("two is not zero");
-    let team = mxrs_sync::Team::new(mxrs_sync::TeamConfig { threads, cpus: None }).expect("two threads");
+    let team = team(2);
     let mut report = Report::default();
     let ops = mxrs_ops::catalogue();
     for op in ops.iter().chain(ops.companions()) {

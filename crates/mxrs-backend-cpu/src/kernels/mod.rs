@@ -43,63 +43,23 @@ fn arithmetic(call: &OpCall<'_>, level: Level) -> Planned {
 /// An expression with the type alias given, for a type with arithmetic that is not of 16 bits.
 macro_rules! for_number {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
-        match $dtype {
-            ::mxrs_types::DType::U8 => {
-                type $t = u8;
-                Ok($make)
-            }
-            ::mxrs_types::DType::I8 => {
-                type $t = i8;
-                Ok($make)
-            }
-            ::mxrs_types::DType::I32 => {
-                type $t = i32;
-                Ok($make)
-            }
-            ::mxrs_types::DType::I64 => {
-                type $t = i64;
-                Ok($make)
-            }
-            dtype => $crate::kernels::for_float!($call, dtype, $t => $make),
-        }
+        $crate::number::for_integers!($dtype, $t => $make, other => $crate::kernels::for_float!($call, other, $t => $make))
     };
 }
 
 /// As [`for_number`], for floats only.
 macro_rules! for_float {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
-        match $dtype {
-            ::mxrs_types::DType::F32 => {
-                type $t = f32;
-                Ok($make)
-            }
-            ::mxrs_types::DType::F64 => {
-                type $t = f64;
-                Ok($make)
-            }
-            dtype => Err(format!("{} on {dtype}", $call.op.name)),
-        }
+        $crate::number::for_types!([F32: f32, F64: f64], $dtype, $t => $make,
+            other => Err(format!("{} on {other}", $call.op.name)))
     };
 }
 
 /// An expression with the type alias given, for any type that is only moved and added.
 macro_rules! for_element {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
-        match $dtype {
-            ::mxrs_types::DType::F16 => {
-                type $t = ::half::f16;
-                Ok($make)
-            }
-            ::mxrs_types::DType::BF16 => {
-                type $t = ::half::bf16;
-                Ok($make)
-            }
-            ::mxrs_types::DType::Bool => {
-                type $t = u8;
-                Ok($make)
-            }
-            dtype => $crate::kernels::for_number!($call, dtype, $t => $make),
-        }
+        $crate::number::for_types!([F16: ::half::f16, BF16: ::half::bf16, Bool: u8], $dtype, $t => $make,
+            other => $crate::kernels::for_number!($call, other, $t => $make))
     };
 }
 use {for_element, for_float, for_number};

@@ -79,25 +79,8 @@ pub fn step(ask: &Ask<'_>) -> Answer {
 /// computed in `f32`.
 macro_rules! for_numbers {
     ($ask:expr, $n_inputs:expr, $t:ident => $make:expr) => {
-        match $ask.dtype() {
-            ::mxrs_types::DType::U8 => {
-                type $t = u8;
-                Ok($make)
-            }
-            ::mxrs_types::DType::I8 => {
-                type $t = i8;
-                Ok($make)
-            }
-            ::mxrs_types::DType::I32 => {
-                type $t = i32;
-                Ok($make)
-            }
-            ::mxrs_types::DType::I64 => {
-                type $t = i64;
-                Ok($make)
-            }
-            _ => $crate::pointwise::for_floats!($ask, $n_inputs, $t => $make),
-        }
+        $crate::number::for_integers!($ask.dtype(), $t => $make,
+            _other => $crate::pointwise::for_floats!($ask, $n_inputs, $t => $make))
         .map(|run| $crate::pointwise::Step::of_first($n_inputs, run))
     };
 }
@@ -105,21 +88,13 @@ macro_rules! for_numbers {
 /// As [`for_numbers`], for floats only; gives the [`Run`] alone.
 macro_rules! for_floats {
     ($ask:expr, $n_inputs:expr, $t:ident => $make:expr) => {
-        match $ask.dtype() {
-            ::mxrs_types::DType::F64 => {
-                type $t = f64;
-                Ok($make)
-            }
-            ::mxrs_types::DType::F32 => {
+        $crate::number::for_types!([F64: f64, F32: f32], $ask.dtype(), $t => $make, other => match other {
+            ::mxrs_types::DType::F16 | ::mxrs_types::DType::BF16 => {
                 type $t = f32;
-                Ok($make)
+                $crate::pointwise::short::widened(other, $n_inputs, $make)
             }
-            dtype @ (::mxrs_types::DType::F16 | ::mxrs_types::DType::BF16) => {
-                type $t = f32;
-                $crate::pointwise::short::widened(dtype, $n_inputs, $make)
-            }
-            dtype => Err(format!("{} on {dtype}", $ask.name)),
-        }
+            _ => Err(format!("{} on {other}", $ask.name)),
+        })
     };
 }
 use {for_floats, for_numbers};

@@ -89,9 +89,7 @@ pub fn wide(body: impl FnOnce()) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mxrs_sync::TeamConfig;
     use mxrs_sync::atomic::{AtomicUsize, Ordering};
-    use std::num::NonZeroUsize;
 
     #[test]
     fn elements_are_mapped_beside_and_in_place() {
@@ -116,8 +114,7 @@ mod tests {
 
     #[test]
     fn every_item_is_in_one_range() {
-        let threads = NonZeroUsize::new(3).expect("a positive number");
-        let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
+        let team = mxrs_testkit::conformance::team(3);
         for n in [0, 1, 2, 3, 7, 100] {
             let seen: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
             in_ranges(&team, n, ELEMENTS_PER_THREAD, &|range| {

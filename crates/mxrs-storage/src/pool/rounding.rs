@@ -112,7 +112,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(512))]
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 512 }))]
 
         /// S4: block ≥ size, one block size for each key, key monotone, and the block's own key is that key.
         #[test]

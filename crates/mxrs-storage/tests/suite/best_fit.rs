@@ -178,7 +178,7 @@ impl Follower {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 128 }))]
 
     #[test]
     fn s1_s2_s3_s6_s7_s8_s11_with_ranges(reserve in 0u8..=100, steps in steps(sizes(), 100)) {

@@ -73,7 +73,7 @@ fn s2_s3_threads_share_a_pool() {
                 scope.spawn(move || {
                     let mut random = 0x1e37_79b9_7f4a_7c15 * u64::from(thread_byte);
                     let mut live = Vec::new();
-                    for step in 0..1500 {
+                    for step in 0..if cfg!(miri) { 60 } else { 1500 } {
                         if live.len() > 8 || (!live.is_empty() && next(&mut random).is_multiple_of(2)) {
                             let block = live.swap_remove(next(&mut random) % live.len());
                             assert!(is_filled(&block, thread_byte));

@@ -27,7 +27,7 @@ pub(crate) fn steps(size: impl Strategy<Value = usize>, most: usize) -> impl Str
         1 => any::<usize>().prop_map(Step::FreeDirectly),
         1 => Just(Step::ReleaseAll),
     ];
-    prop::collection::vec(step, 1..most)
+    prop::collection::vec(step, 1..if cfg!(miri) { most.min(10) } else { most })
 }
 
 fn sizes() -> impl Strategy<Value = usize> {
@@ -191,7 +191,7 @@ fn follow(kind: PoolKind, reserve_percent: u8, steps: Vec<Step>) -> Result<(), T
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 96 }))]
 
     /// S2, S3, S5, S8.
     #[test]

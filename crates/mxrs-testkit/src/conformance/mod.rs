@@ -18,8 +18,18 @@ pub use report::{Case, ExpectedFailure, Report};
 pub use runner::Runner;
 
 use mxrs_op::{Backend, OpDef, Sample, Support};
-use mxrs_sync::Team;
+use mxrs_sync::{Team, TeamConfig};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+
+/// Threads for kernels under test.
+///
+/// # Panics
+/// For 0 of them, or when the system starts none: this is for tests.
+pub fn team(n_threads: usize) -> Arc<Team> {
+    let threads = NonZeroUsize::new(n_threads).expect("a positive number of threads");
+    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
+}
 
 /// Runs every sample of `op` with each of its dtypes on `backend`, samples for inference in training mode too.
 ///

@@ -128,14 +128,9 @@ impl Backend for Faulty {
     }
 }
 
-fn two_threads() -> Arc<Team> {
-    let threads = std::num::NonZeroUsize::new(2).expect("two is not zero");
-    Team::new(mxrs_sync::TeamConfig { threads, cpus: None }).expect("two threads")
-}
-
 #[test]
 fn right_kernels_pass() {
-    let team = two_threads();
+    let team = team(2);
     let report = run(&Faulty(Fault::None), &double(), &team);
     report.assert_ok();
     // Two samples, each for inference and in training.
@@ -145,7 +140,7 @@ fn right_kernels_pass() {
 
 #[test]
 fn every_fault_is_found() {
-    let team = two_threads();
+    let team = team(2);
     for (fault, word) in [
         (Fault::WrongNumber, "1 of 6 elements differ"),
         (Fault::IgnoresNull, "request null"),

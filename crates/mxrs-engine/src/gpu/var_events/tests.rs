@@ -169,7 +169,7 @@ struct Step {
 }
 
 fn program(rng: &mut ChaCha8Rng, n_streams: usize, n_vars: usize, with_host: bool) -> Vec<Step> {
-    let n_steps = rng.random_range(2..40);
+    let n_steps = rng.random_range(2..if cfg!(miri) { 8 } else { 40 });
     let mut step = || {
         let accesses = Accesses::random(rng, n_vars);
         let on_host = with_host && rng.random_bool(0.2);
@@ -250,7 +250,7 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
 /// E3 and E4 on devices: every conflicting pair is ordered, and the result is that of the steps one after the other.
 #[test]
 fn e3_e4_random_programs_are_ordered_by_events() {
-    for seed in 0..300 {
+    for seed in 0..if cfg!(miri) { 5 } else { 300 } {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (n_streams, n_vars) = (rng.random_range(1..=5), rng.random_range(1..=8));
         let held = rng.random_bool(0.5);
@@ -266,7 +266,7 @@ fn e3_e4_random_programs_are_ordered_by_events() {
 #[test]
 fn a_missing_wait_is_found() {
     let (mut n_needed, mut n_implied) = (0, 0);
-    for seed in 0..40 {
+    for seed in 0..if cfg!(miri) { 3 } else { 40 } {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (n_streams, n_vars) = (rng.random_range(2..=4), rng.random_range(2..=8));
         let steps = program(&mut rng, n_streams, n_vars, false);
@@ -278,5 +278,5 @@ fn a_missing_wait_is_found() {
             if outcome.n_violations > 0 { n_needed += 1 } else { n_implied += 1 }
         }
     }
-    assert!(n_needed > n_implied, "{n_needed} needed, {n_implied} implied");
+    assert!(cfg!(miri) || n_needed > n_implied, "{n_needed} needed, {n_implied} implied");
 }

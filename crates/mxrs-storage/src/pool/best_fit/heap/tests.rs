@@ -41,7 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::DetachAll),
         3 => any::<usize>().prop_map(Step::Left),
     ];
-    prop::collection::vec(step, 1..if cfg!(miri) { 25 } else { 200 })
+    prop::collection::vec(step, 1..if cfg!(miri) { 10 } else { 200 })
 }
 
 /// A growth under way with the length it is for and the cells it set aside with what they were.
@@ -263,7 +263,7 @@ fn whole_units((start, len): (usize, usize)) -> Option<(usize, usize)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
 
     /// S2, S3: no two chunks overlap, remainders are joined and counted, and every answer is a best fit.
     #[test]
