@@ -1,4 +1,4 @@
-//! ONNX models: no panic, and what was read is written and read again the same.
+//! ONNX models: no panic, in reading nor in the way to a graph, and what was read is written and read again the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,4 +14,5 @@ fuzz_target!(|bytes: &[u8]| {
     for array in again.graph.iter().flat_map(|graph| &graph.initializer) {
         let _ = onnx::to_tensor(array, &options.limits);
     }
+    let _ = mxrs_onnx::import(&again, &options);
 });

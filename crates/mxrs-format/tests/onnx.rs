@@ -119,3 +119,22 @@ fn many_empty_messages_are_refused_before_they_are_decoded() {
         matches!(error.kind(), ErrorKind::Format { kind: FormatErrorKind::LimitExceeded { max: 1000, .. }, .. });
     assert!(is_limit, "{error}");
 }
+
+/// `y = Clip(Relu(x) + w, max = m)` with an attribute of each kind, written by `onnx.helper` of Python.
+#[test]
+fn a_file_of_another_writer_has_every_kind_of_field() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/onnx/clip.onnx");
+    let graph = onnx::open(path, &Options::default()).unwrap().value.graph.unwrap();
+    let clip = &graph.node[2];
+    assert_eq!((clip.op_type.as_str(), clip.input.join(",")), ("Clip", "b,,m".to_string()));
+    let attr = |name: &str| clip.attr(name).unwrap_or_else(|| panic!("no {name}"));
+    assert_eq!((attr("k").i, attr("f").f, attr("s").s.as_deref()), (Some(0), Some(0.5), Some(&b"t"[..])));
+    assert_eq!(attr("l").ints, [1, -1]);
+    let limits = Limits::default();
+    let w = Tensor::from_slice([2], &[1.5f32, -2.0]).unwrap();
+    // Elements in the list of their type, inside a node and beside it; a scalar.
+    assert_eq!(onnx::to_tensor(attr("t").t.as_ref().unwrap(), &limits).unwrap(), w);
+    assert_eq!(onnx::to_tensor(&graph.initializer[0], &limits).unwrap(), w);
+    let m = onnx::to_tensor(&graph.initializer[1], &limits).unwrap();
+    assert_eq!(m, Tensor::from_slice(Shape::scalar(), &[3.0f32]).unwrap());
+}

@@ -110,7 +110,7 @@ pub(crate) fn softmax(node: &mut Reading<'_, '_>) -> Answer {
     let inputs = node.operands()?;
     if !is_one_axis {
         let ndim = inputs.first().and_then(|data| node.shape(*data).ndim());
-        if axis != -1 && ndim.is_none_or(|ndim| ndim as i64 != axis + 1) {
+        if axis != -1 && ndim.is_none_or(|ndim| ndim as i64 != axis.saturating_add(1)) {
             return refuse("a softmax over several axes together (before version 13) is not read");
         }
     }

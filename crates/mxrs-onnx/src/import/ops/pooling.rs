@@ -32,10 +32,12 @@ fn windows(node: &mut Reading<'_, '_>, data: Entry) -> Result<Windows, Refusal> 
     let shape = node.shape(data);
     for axis in 0..ndim {
         let Some(size) = shape.dim(axis + 2) else { return refuse("padding that differs, around an unknown size") };
-        let room = size as i64 - kernel[axis];
-        let n_windows = (room + before[axis] + behind[axis]).div_euclid(stride[axis]);
-        let n_full = -(-(room + 2 * before[axis])).div_euclid(stride[axis]);
-        if is_ceil || behind[axis] < before[axis] || n_windows != n_full {
+        // Wide enough for sums and products of any of these numbers.
+        let [kernel, stride, before, behind] = [kernel[axis], stride[axis], before[axis], behind[axis]].map(i128::from);
+        let room = size as i128 - kernel;
+        let n_windows = (room + before + behind).div_euclid(stride);
+        let n_full = -(-(room + 2 * before)).div_euclid(stride);
+        if is_ceil || behind < before || n_windows != n_full {
             return refuse(format!("padding {pads:?}, which is not the same on both sides"));
         }
     }

@@ -87,30 +87,41 @@ pub fn run(args: &Args) -> Outcome {
     if let Some(prefix) = &args.save_params {
         save_checkpoint(&source, prefix)?;
     }
-    let expected = if args.no_check { None } else { expected(&runtime, &source)? };
+    let compared = compared_inputs(args, &source.options);
+    let expected = if args.no_check { None } else { expected(&runtime, &source, &compared)? };
     let Source { graph, params, options } = source;
     let model = mxrs::onnx::export(&graph, params, &options).map_err(Failure::binding)?;
     onnx::save(out, &model)?;
     let summary = summary(&model);
     drop(model);
     if let Some(expected) = expected {
-        check(&runtime, out, &options, &expected)?;
+        check(&runtime, out, compared, &expected)?;
     }
     terminal::print(&format!("{} written: {summary}\n", out.display()))
 }
 
+/// Inputs to compare with. Two items say as much of a network as many.
+fn compared_inputs(args: &Args, options: &ExportOptions) -> Vec<(String, Shape)> {
+    let mut inputs = options.inputs.clone();
+    if args.network.is_some() {
+        let batches = inputs.iter_mut().filter_map(|(_, shape)| shape.dims_mut().first_mut());
+        batches.for_each(|batch| *batch = (*batch).min(2));
+    }
+    inputs
+}
+
 /// What the graph answers to random input; `None` where that is not compared.
-fn expected(runtime: &Runtime, source: &Source) -> Outcome<Option<Vec<Vec<f32>>>> {
+fn expected(runtime: &Runtime, source: &Source, inputs: &[(String, Shape)]) -> Outcome<Option<Vec<Vec<f32>>>> {
     if source.options.dtype != DType::F32 {
         tracing::warn!("not compared: the input is {}", source.options.dtype);
         return Ok(None);
     }
     let model = Model::from_parts(runtime, source.graph.clone(), source.params.clone())?;
-    Ok(Some(comparison::outputs(&model, &source.options.inputs).map_err(Failure::binding)?))
+    Ok(Some(comparison::outputs(&model, inputs).map_err(Failure::binding)?))
 }
 
 /// The model as it was written, read again as a graph, computes what the graph does.
-fn check(runtime: &Runtime, out: &Path, options: &ExportOptions, expected: &[Vec<f32>]) -> Outcome {
+fn check(runtime: &Runtime, out: &Path, mut inputs: Vec<(String, Shape)>, expected: &[Vec<f32>]) -> Outcome {
     let read = onnx::open(out, &Options::default())?.value;
     let imported = match mxrs::onnx::import(&read, &Options::default()) {
         Ok(imported) => imported,
@@ -122,8 +133,7 @@ fn check(runtime: &Runtime, out: &Path, options: &ExportOptions, expected: &[Vec
     };
     drop(read);
     // Inputs that nothing reads are no inputs of the graph.
-    let inputs: Vec<(String, Shape)> =
-        options.inputs.iter().filter(|(name, _)| imported.graph.find(name).is_some()).cloned().collect();
+    inputs.retain(|(name, _)| imported.graph.find(name).is_some());
     let got = comparison::outputs(&comparison::model(runtime, imported)?, &inputs)?;
     let difference = comparison::compare(expected, &got)?;
     tracing::info!("largest difference after reading the model again: {difference:e}");
