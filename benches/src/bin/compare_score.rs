@@ -191,6 +191,9 @@ fn report(args: &Args, machine: &Machine, peers: &[Peer], found: &Found, begin: 
     Ok(Report { title, machine: machine.clone(), peers: statuses(peers, found), sections, notes })
 }
 
+/// CPUs that others may keep busy before the report says that it is no basis for a claim.
+const BUSY: f64 = 0.25;
+
 /// Everybody with the name it tells, or why it never took part.
 fn statuses(peers: &[Peer], found: &Found) -> Vec<PeerStatus> {
     let status = |peer: &Peer| {
@@ -209,15 +212,17 @@ fn statuses(peers: &[Peer], found: &Found) -> Vec<PeerStatus> {
 }
 
 fn explanations(args: &Args, found: &Found, begin: Option<f64>) -> Vec<String> {
-    let others = found.contests.iter().filter_map(|contest| contest.others).fold(f64::NAN, f64::max);
+    let others = found.contests.iter().filter_map(|contest| contest.others).reduce(f64::max);
     let average =
         |average: Option<f64>| average.map_or_else(|| "unknown".to_owned(), |average| format!("{average:.1}"));
+    let trust = if others.is_some_and(|others| others > BUSY) { " Too many for figures to be quoted." } else { "" };
     vec![
         format!(
-            "Load of the machine: {} before, {} after; programs other than these kept at most {others:.2} CPUs busy during \
-             the rounds of a case.",
+            "Load of the machine: {} before, {} after; programs other than these kept at most {} CPUs busy during \
+             the rounds of a case.{trust}",
             average(begin),
             average(load::average()),
+            others.map_or_else(|| "unknown".to_owned(), |others| format!("{others:.2}")),
         ),
         format!(
             "{} rounds; in each every library runs batches for {} s, and at least one, while the others are stopped (SIGSTOP: \

@@ -66,21 +66,22 @@ fn draw_panel(area: &Area<'_>, panel: &[&Contest], peers: &[Peer]) -> Result<(),
     let highest = bars.iter().map(|bar| bar.height).fold(1.0, f64::max);
     let case = panel.first().map(|contest| {
         let case = &contest.case;
-        format!("batch {}, {}, {} threads", case.batch, case.dtype.word(), case.threads)
+        format!("batch {}, {}, threads: {}", case.batch, case.dtype.word(), case.threads)
     });
     let mut chart = ChartBuilder::on(area)
         .caption(case.unwrap_or_default(), ("sans-serif", 18))
         .margin(10)
         .x_label_area_size(30)
         .y_label_area_size(50)
-        .build_cartesian_2d(0.0..panel.len() as f64, 0.0..highest * 1.05)?;
+        // The last place is for the names of the peers.
+        .build_cartesian_2d(0.0..(panel.len() + 1) as f64, 0.0..highest * 1.05)?;
     let name = |x: &f64| {
         // Labels stand in the middle of a network's place.
         let contest = panel.get(*x as usize).filter(|_| (x.fract() - 0.5).abs() < 1e-9);
         let speed = contest.and_then(|contest| contest.measured(Peer::Mxrs)?.speed());
         contest.zip(speed).map_or_else(String::new, |(c, s)| format!("{} ({:.1}/s)", c.case.network, s.median))
     };
-    let labels = panel.len() * 2 + 1;
+    let labels = (panel.len() + 1) * 2 + 1;
     chart.configure_mesh().disable_x_mesh().x_labels(labels).x_label_formatter(&name).draw()?;
     for (at, peer) in peers.iter().enumerate() {
         let colour = COLOURS[at % COLOURS.len()];
@@ -172,7 +173,7 @@ mod tests {
             [contest("alexnet", 1, 4.0, 2.0), contest("vgg-16", 1, 8.0, 2.0), contest("alexnet", 32, 1.0, 2.0)];
         let text = svg(&contests, &PEERS, "a CPU").unwrap();
         for words in
-            ["alexnet (4.0/s)", "vgg-16 (8.0/s)", "alexnet (1.0/s)", "batch 32, float32, 2 threads", "MXNet", "a CPU"]
+            ["alexnet (4.0/s)", "vgg-16 (8.0/s)", "alexnet (1.0/s)", "batch 32, float32, threads: 2", "MXNet", "a CPU"]
         {
             assert!(text.contains(words), "{words} in {text}");
         }

@@ -20,6 +20,8 @@ pub struct Process {
     stdin: ChildStdin,
     answers: Receiver<Value>,
     complaints: File,
+    /// It was waited for: its number may be another's.
+    has_ended: bool,
 }
 
 impl Process {
@@ -33,7 +35,8 @@ impl Process {
         let complaints = tempfile::tempfile().map_err(failed)?;
         let stderr = complaints.try_clone().map_err(failed)?;
         let set = cpus.map(cpu_set);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        // A group of its own: what it starts is stopped and ends with it.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
         // SAFETY: between fork and exec only system calls are made that need no lock and allocate nothing.
         unsafe { command.pre_exec(move || prepare(set.as_ref())) };
         let mut child = command.spawn().map_err(failed)?;
@@ -49,7 +52,7 @@ impl Process {
                 }
             }
         });
-        Ok(Self { child, stdin, answers, complaints })
+        Ok(Self { child, stdin, answers, complaints, has_ended: false })
     }
 
     /// Lets it do one thing; it is stopped afterwards.
@@ -81,8 +84,7 @@ impl Process {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
             Err(RecvTimeoutError::Timeout) => {
-                // It may have ended at this moment, which is as good.
-                let _ = self.child.kill();
+                self.signal(libc::SIGKILL);
                 return Err(Failure::new("no answer", "it did not answer in time and was killed"));
             }
         };
@@ -106,7 +108,8 @@ impl Process {
     /// Why it is not there any more: its last words.
     fn ended(&mut self) -> Failure {
         // Its pipe is closed, so it has ended or is about to.
-        let _ = self.child.kill();
+        self.signal(libc::SIGKILL);
+        self.has_ended = true;
         let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let mut text = Vec::new();
         let read = self.complaints.seek(SeekFrom::Start(0)).and_then(|_| self.complaints.read_to_end(&mut text));
@@ -115,17 +118,19 @@ impl Process {
         Failure::new("died", format!("{status}: {}", shortened(last)))
     }
 
+    /// Sends a signal to it and to what it started.
     fn signal(&self, signal: libc::c_int) {
-        // SAFETY: the process is our child; a number that was waited for is used by nobody before we look again, because
-        // `wait` comes last in `ended` and `drop`.
-        unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+        if !self.has_ended {
+            // SAFETY: the group is that of our child, which has not been waited for, so the number is still its own.
+            unsafe { libc::kill(-(self.child.id() as libc::pid_t), signal) };
+        }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both may fail only because it has ended, which is what is wanted.
-        let _ = self.child.kill();
+        self.signal(libc::SIGKILL);
+        // It fails only if it was waited for, which is what is wanted.
         let _ = self.child.wait();
     }
 }
@@ -216,6 +221,23 @@ mod tests {
         let before = peer.processor_seconds().unwrap();
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(peer.processor_seconds().unwrap(), before);
+    }
+
+    #[test]
+    fn what_a_peer_started_ends_with_it() {
+        let mut peer = script("sleep 100 & echo \"{\\\"id\\\": $!}\"");
+        let id = peer.ask(&json!({}), SOON).unwrap()["id"].as_u64().unwrap();
+        let is_running = || {
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+        };
+        assert!(is_running());
+        drop(peer);
+        let start = Instant::now();
+        while is_running() {
+            assert!(start.elapsed() < SOON, "process {id} is still there");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]

@@ -108,6 +108,9 @@ fn ratios(contests: &[Contest], peers: &[Peer]) -> Section {
             Cell::number(geometric_mean(&members().filter_map(ratio).collect::<Vec<_>>()), 3, "")
         };
         let of = |contest: &Contest, peer: Peer| contest.ratio(peer).map(|ratio| ratio.median);
+        if members().all(|contest| contest.best_peer().and_then(|best| of(contest, best)).is_none()) {
+            continue;
+        }
         let mut cells = case_cells(group);
         cells[0] = Cell::text("geometric mean");
         cells.extend(others.iter().map(|peer| mean(&|contest| of(contest, *peer))));

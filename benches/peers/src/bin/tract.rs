@@ -19,7 +19,11 @@ struct Plan {
 impl Plan {
     fn new(load: &Load) -> Result<Self> {
         ensure!(load.dtype == "float32", "it has no kernels for {}", load.dtype);
-        set_default_executor(if load.threads > 1 { Executor::multithread(load.threads) } else { Executor::SingleThread });
+        set_default_executor(if load.threads > 1 {
+            Executor::multithread(load.threads)
+        } else {
+            Executor::SingleThread
+        });
         let model = tract_onnx::onnx().model_for_path(&load.onnx)?;
         let model = model.with_input_fact(0, f32::fact(&load.shape).into())?;
         Ok(Self { plan: model.into_optimized()?.into_runnable()?, shape: load.shape.clone(), batch: None })
