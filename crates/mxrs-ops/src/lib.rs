@@ -32,6 +32,7 @@ pub mod dtypes;
 pub mod elemwise;
 mod filled;
 pub mod fused;
+mod fused_product;
 mod gradients;
 mod indexing;
 mod inference;

@@ -6,7 +6,8 @@
 //!
 //! MXNet: `_sg_mkldnn_fully_connected`, under another name. Dtypes: f32 f64 f16 bf16, all tensors alike.
 
-use super::epilogue::{WithEpilogue, operator};
+use super::epilogue::WithEpilogue;
+use crate::fused_product::operator;
 use crate::nn::fully_connected::{FullyConnected, FullyConnectedParams};
 use mxrs_op::{Fill, OpDef, Sample};
 

@@ -188,6 +188,8 @@ mod tests {
             inputs: Vec::new(),
             outputs: Vec::new(),
             is_prepare: false,
+            multiply_adds: 0,
+            bytes: 0,
             n_calls: 1,
             refusals: Vec::new(),
         };
