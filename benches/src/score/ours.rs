@@ -42,7 +42,8 @@ impl Bound {
             "bfloat16" => in_16_bits(&runtime, load)?,
             other => anyhow::bail!("no networks of {other}"),
         };
-        Ok(Self(model.bind(&[(DATA, shape)])?))
+        let bound = model.freeze(&[&[(DATA, shape)]])?.pop();
+        Ok(Self(bound.context("nothing was bound")?))
     }
 
     fn outputs(outputs: &[NdArray]) -> Result<&NdArray> {

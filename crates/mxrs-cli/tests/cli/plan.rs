@@ -45,7 +45,16 @@ fn training_has_gradients_of_all_parameters() {
     assert!(json["steps"].as_u64() > json["forward_steps"].as_u64(), "{json}");
     let inference = plan(&["--format", "json"]).json();
     assert_eq!(inference["steps"], inference["forward_steps"]);
-    assert!(bytes(&json, "lower_bound") > bytes(&inference, "lower_bound"));
+}
+
+#[test]
+fn training_keeps_activations_for_the_gradient() {
+    let activations = |mode| {
+        let symbol = digits("resnet8-symbol.json");
+        let flags = ["--shape", "data=(2,1,28,28)", "--format", "json", "--mode", mode];
+        bytes(&mxrs(["plan", &symbol].iter().chain(&flags)).json(), "activations")
+    };
+    assert!(activations("training") > 2 * activations("inference"));
 }
 
 #[test]
