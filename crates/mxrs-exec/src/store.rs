@@ -116,7 +116,7 @@ impl PackedStore {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn constants(
+    pub(crate) fn constants(
         &self,
         program: &Program,
         preparation: &Preparation,
@@ -168,7 +168,7 @@ impl PackedStore {
     }
 
     /// Runs `make` while nobody else makes constants of this store.
-    pub fn alone<T>(&self, make: impl FnOnce() -> T) -> T {
+    pub(crate) fn alone<T>(&self, make: impl FnOnce() -> T) -> T {
         let _packing = self.0.packing.lock();
         make()
     }
