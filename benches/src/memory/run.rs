@@ -41,6 +41,8 @@ impl Bound {
         for (name, array) in executor.arrays() {
             fill(name, array, subject.n_classes)?;
         }
+        // Weights once, as MXNet's kernels have them too.
+        let executor = if case.mode == Mode::Inference { executor.freeze()? } else { executor };
         Ok(Self { executor, mode: case.mode })
     }
 

@@ -7,8 +7,7 @@ use mxrs_types::{DType, Device, Error, Result};
 impl Executor {
     /// Packs and computes all constants now, for good, and lets go of the parameters that only this needed: the executor
     /// takes their memory once instead of twice. [`Executor::arrays`] lists what is left. Their memory is free when the
-    /// caller has no handles to them either, and goes back to the system at the next
-    /// [`Storage::release_all`](mxrs_storage::Storage::release_all).
+    /// caller has no handles to them either.
     ///
     /// From then on it runs inference only, and writing to a parameter changes nothing. Where constants are
     /// [shared](crate::BindOptions::packed), other executors refuse to run with parameters written after that.
@@ -19,21 +18,26 @@ impl Executor {
         if !self.training.gradients.is_empty() {
             return Err(Error::invalid("freeze", "an executor bound with gradients", "one bound for inference"));
         }
-        self.runner(false)?.prepare()?;
+        self.runner(false)?;
         self.context.engine().wait_to_write(self.pool().var())?;
         self.training_runner.take();
         let mut runner = self.inference_runner.take();
         if let Some(runner) = &mut runner {
             let used_up = runner.used_up();
             let nothing = NdArray::empty(&self.context, [0], DType::F32, Device::cpu(0), "frozen")?;
-            let arrays = std::mem::take(&mut self.variables.arrays).into_iter().enumerate();
-            let (gone, left): (Vec<_>, Vec<_>) = arrays.partition(|(index, _)| used_up.binary_search(index).is_ok());
-            let mut bound = vec![nothing; gone.len() + left.len()];
-            left.iter().for_each(|(index, (_, array))| bound[*index] = array.clone());
-            runner.freeze(bound, self.outputs.clone(), &self.options)?;
-            self.variables.arrays = left.into_iter().map(|(_, array)| array).collect();
-            let names: Vec<String> = gone.into_iter().map(|(_, (name, _))| name).collect();
-            self.pool().let_go(&names);
+            let (names, bound): (Vec<String>, Vec<NdArray>) =
+                std::mem::take(&mut self.variables.arrays).into_iter().unzip();
+            let is_gone = |(index, _): &(usize, &String)| used_up.contains(index);
+            let gone: Vec<String> = names.iter().enumerate().filter(is_gone).map(|(_, name)| name.clone()).collect();
+            let left = names.into_iter().zip(bound.iter().cloned()).enumerate();
+            let left = left.filter(|(index, _)| !used_up.contains(index)).map(|(_, named)| named);
+            self.variables.arrays = left.collect();
+            self.pool().let_go(&gone);
+            let storage = self.context.storage().clone();
+            let release = || {
+                storage.release_all(Device::cpu(0));
+            };
+            runner.freeze((bound, self.outputs.clone()), &nothing, &self.options, release)?;
         }
         if let Some(runner) = runner {
             let _ = self.inference_runner.set(runner);

@@ -306,6 +306,25 @@ impl Machine {
         self.packed.update(&self.bound, run)
     }
 
+    /// Packs or computes what one prepare step makes.
+    ///
+    /// # Errors
+    /// What a kernel reports.
+    pub fn prepare_step(&self, step: usize) -> Result<()> {
+        let run = |step: usize| self.addressed.prepare[step].run(&self.team, RandomCalls { seed: 0, first: 0 });
+        self.packed.make_alone(step, &self.bound, run)
+    }
+
+    /// The bound arrays.
+    pub fn bound(&self) -> &[NdArray] {
+        &self.bound
+    }
+
+    /// Lets go of a bound array that none of the steps still to be run uses.
+    pub fn let_go(&mut self, index: usize, nothing: &NdArray) {
+        self.bound[index] = nothing.clone();
+    }
+
     /// Runs these steps; random steps take their calls from `random`.
     ///
     /// # Errors

@@ -93,10 +93,14 @@ impl Packed {
         &self.sources
     }
 
-    /// From now on nothing is made again, and the bound arrays that only prepare steps read are not looked at.
+    /// From now on [`Self::update`] makes nothing, and the bound arrays that only prepare steps read are not looked at.
     pub fn freeze(&self) {
-        self.store.alone(|| self.kept.iter().for_each(|(c, _)| c.is_frozen.store(true, Ordering::Relaxed)));
         self.is_frozen.store(true, Ordering::Release);
+    }
+
+    /// Nobody may make these constants again.
+    pub fn fix(&self) {
+        self.store.alone(|| self.kept.iter().for_each(|(c, _)| c.is_frozen.store(true, Ordering::Relaxed)));
     }
 
     /// Whether nothing is made again.
@@ -126,29 +130,53 @@ impl Packed {
         Ok(())
     }
 
-    fn make(&self, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
-        let contents = |step: usize| -> Vec<Content> {
-            self.preparation.sources[step].iter().map(|index| Content::of(&bound[*index])).collect()
-        };
+    /// What a prepare step depends on, as it is now.
+    fn contents(&self, step: usize, bound: &[NdArray]) -> Vec<Content> {
+        self.preparation.sources[step].iter().map(|index| Content::of(&bound[*index])).collect()
+    }
+
+    /// Whether each prepare step has to run.
+    pub fn needed(&self, bound: &[NdArray]) -> Vec<bool> {
         let is_old = |(constant, step): &&(Arc<Constant>, usize)| {
-            constant.made_from.lock().as_deref() != Some(&contents(*step)[..])
+            constant.made_from.lock().as_deref() != Some(&self.contents(*step, bound)[..])
         };
         let mut is_needed = vec![false; self.preparation.sources.len()];
         self.kept.iter().filter(is_old).for_each(|(_, step)| is_needed[*step] = true);
         self.preparation.need_makers(&mut is_needed);
-        for step in (0..is_needed.len()).filter(|step| is_needed[*step]) {
-            let made = || self.kept.iter().filter(move |(_, by)| *by == step).map(|(constant, _)| constant);
-            if made().any(|constant| constant.is_frozen.load(Ordering::Relaxed)) {
-                return Err(Error::invalid(
-                    "parameters",
-                    "values written after an executor was frozen that shares them packed",
-                    "executors with another `BindOptions::packed` for parameters that change",
-                ));
-            }
-            made().for_each(|constant| *constant.made_from.lock() = None);
-            run(step)?;
-            made().for_each(|constant| *constant.made_from.lock() = Some(contents(step)));
+        is_needed
+    }
+
+    /// Bound arrays that a prepare step depends on.
+    pub fn sources_of(&self, step: usize) -> &[usize] {
+        &self.preparation.sources[step]
+    }
+
+    fn make(&self, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
+        let is_needed = self.needed(bound);
+        let mut needed = (0..is_needed.len()).filter(|step| is_needed[*step]);
+        needed.try_for_each(|step| self.make_step(step, bound, &run))
+    }
+
+    /// Runs one prepare step alone.
+    ///
+    /// # Errors
+    /// As [`Self::update`].
+    pub fn make_alone(&self, step: usize, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
+        self.store.alone(|| self.make_step(step, bound, &run))
+    }
+
+    fn make_step(&self, step: usize, bound: &[NdArray], run: &impl Fn(usize) -> Result<()>) -> Result<()> {
+        let made = || self.kept.iter().filter(move |(_, by)| *by == step).map(|(constant, _)| constant);
+        if made().any(|constant| constant.is_frozen.load(Ordering::Relaxed)) {
+            return Err(Error::invalid(
+                "parameters",
+                "values written after an executor was frozen that shares them packed",
+                "executors with another `BindOptions::packed` for parameters that change",
+            ));
         }
+        made().for_each(|constant| *constant.made_from.lock() = None);
+        run(step)?;
+        made().for_each(|constant| *constant.made_from.lock() = Some(self.contents(step, bound)));
         Ok(())
     }
 }

@@ -241,14 +241,56 @@ impl Runner {
         self.packed.sources().iter().copied().filter(|index| !is_read(*index)).collect()
     }
 
-    /// Constants stay as they are from now on. `bound` and `outputs` are the arrays it has, those that are
-    /// [used up](Self::used_up) excepted, in whose places there may be any; nothing may be running.
-    pub fn freeze(&mut self, bound: Vec<NdArray>, outputs: Vec<NdArray>, options: &BindOptions) -> Result<()> {
-        self.packed.freeze();
+    /// Makes all constants one by one and lets go of each array that is then [used up](Self::used_up); after that constants
+    /// stay as they are. `bound` are the arrays it has, to which nobody else should have handles, and nothing of it may be
+    /// running. `release` is called when much has been let go of.
+    ///
+    /// # Errors
+    /// What a kernel reports: then it cannot be used any more.
+    pub fn freeze(
+        &mut self,
+        (bound, outputs): (Vec<NdArray>, Vec<NdArray>),
+        nothing: &NdArray,
+        options: &BindOptions,
+        release: impl Fn(),
+    ) -> Result<()> {
+        const MUCH: usize = 16 << 20;
+        let used_up = self.used_up();
         let arena = self.pool.arena(arena_bytes(&self.planned.plan))?;
-        let (steps, team) = (0..self.planned.program.steps.len(), options.team.clone());
-        let memory = (arena, self.packed.clone());
-        self.machine = Arc::new(Machine::over(&self.planned, memory, bound, outputs, steps, team));
+        let n_steps = self.planned.program.steps.len();
+        let mut left = bound.clone();
+        used_up.iter().for_each(|index| left[*index] = nothing.clone());
+        let machine = |arena, bound, range| {
+            let memory = (arena, self.packed.clone());
+            Arc::new(Machine::over(&self.planned, memory, bound, outputs.clone(), range, options.team.clone()))
+        };
+        let mut packing = machine(None, bound, 0..0);
+        self.packed.freeze();
+        self.machine = machine(arena, left, 0..n_steps);
+        let is_needed = self.packed.needed(packing.bound());
+        let mut n_bytes = 0;
+        for step in 0..is_needed.len() {
+            let sources = self.packed.sources_of(step);
+            if is_needed[step] {
+                let packing = packing.clone();
+                let task = self.engine.task("freeze").device(Device::cpu(0)).write(self.pool.var());
+                task.reads(sources.iter().map(|i| &self.bound[*i])).push(move |_| packing.prepare_step(step))?;
+                self.engine.wait_to_write(self.pool.var())?;
+            }
+            let is_last = |i: &&usize| (step + 1..is_needed.len()).all(|s| !self.packed.sources_of(s).contains(i));
+            // The task is over; should it still hold its machine, the arrays go later.
+            let Some(packing) = Arc::get_mut(&mut packing) else { continue };
+            for index in sources.iter().filter(|i| used_up.contains(i)).filter(is_last) {
+                n_bytes += packing.bound()[*index].size_bytes();
+                packing.let_go(*index, nothing);
+            }
+            if n_bytes > MUCH {
+                release();
+                n_bytes = 0;
+            }
+        }
+        self.packed.fix();
+        // Nobody writes what it reads any more, and the variables of arrays that are gone may be too.
         self.held.clear();
         Ok(())
     }
