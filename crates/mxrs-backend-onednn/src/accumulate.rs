@@ -4,6 +4,7 @@
 //! Elements of layouts with padding are added too; padding is zero on both sides and stays so.
 
 use crate::objects::MemDesc;
+use crate::short;
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, RawTensor};
 use mxrs_types::{DType, Error, Result, WriteReq};
@@ -97,7 +98,7 @@ fn add(dtype: DType, to: &mut [u8], from: &[u8]) -> Result<()> {
     match dtype {
         DType::F32 => add_typed::<f32>(to, from, |a, b| a + b),
         DType::F16 => add_typed::<f16>(to, from, |a, b| f16::from_f32(a.to_f32() + b.to_f32())),
-        DType::BF16 => add_typed::<bf16>(to, from, |a, b| bf16::from_f32(a.to_f32() + b.to_f32())),
+        DType::BF16 => add_typed::<bf16>(to, from, |a, b| short::narrow(short::widen(a) + short::widen(b))),
         other => {
             return Err(Error::not_built(
                 format!("adding to an output of {other}"),

@@ -2,15 +2,17 @@
 //!
 //! Padding of `ograd` is zero and every slope is finite there, so padding stays zero.
 
-use super::loops::{Shared, in_ranges, wide, zip};
+use super::loops::{Loop, Shared, in_ranges, wide, zip};
 use super::wrong_arity;
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
+use crate::short;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_ops::nn::activation::{ActType, ActivationParams};
 use mxrs_types::{DType, Result};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What the gradient is of.
@@ -36,7 +38,7 @@ impl ActivationGrad {
         widen: impl Fn(T) -> f32 + Copy + Sync,
         narrow: impl Fn(f32) -> T + Copy + Sync,
     ) {
-        let loop_of = Loop { args, n_elements: self.n_elements, widen, narrow };
+        let loop_of = Pass { args, n_elements: self.n_elements, widen, narrow };
         let positive = |y: f32| if y.is_nan() { y } else { f32::from(u8::from(y > 0.0)) };
         match self.function {
             Function::Relu => loop_of.run(|g, y| if y > 0.0 { g } else { positive(y) }),
@@ -53,14 +55,14 @@ impl ActivationGrad {
 }
 
 /// One pass over the elements.
-struct Loop<'a, W, N> {
+struct Pass<'a, W, N> {
     args: &'a KernelArgs<'a>,
     n_elements: usize,
     widen: W,
     narrow: N,
 }
 
-impl<W, N> Loop<'_, W, N> {
+impl<W, N> Pass<'_, W, N> {
     fn run<T: Copy + Send + Sync>(&self, f: impl Fn(f32, f32) -> f32 + Sync)
     where
         W: Fn(T) -> f32 + Copy + Sync,
@@ -69,16 +71,28 @@ impl<W, N> Loop<'_, W, N> {
         let of = |tensor: &mxrs_op::RawTensor<'_>| Shared(tensor.as_ptr().cast::<T>());
         let (ograd, saved, out) = (of(&self.args.inputs[0]), of(&self.args.inputs[1]), of(&self.args.outputs[0]));
         let (widen, narrow) = (self.widen, self.narrow);
-        in_ranges(self.args.team, self.n_elements, 1, &|range| {
-            wide(|| {
-                let (first, n) = (range.start, range.len());
-                // SAFETY: the range is within all three tensors; ranges are disjoint, and the output is the memory of an
-                // input or overlaps none.
-                unsafe {
-                    zip(ograd.at(first), saved.at(first), out.at(first), n, |g, y| narrow(f(widen(g), widen(y))));
-                }
-            });
-        });
+        let f = |g: T, y: T| narrow(f(widen(g), widen(y)));
+        in_ranges(self.args.team, self.n_elements, 1, &|range| wide(Part { ograd, saved, out, range, f: &f }));
+    }
+}
+
+/// A range of the elements.
+struct Part<'a, T, F> {
+    ograd: Shared<T>,
+    saved: Shared<T>,
+    out: Shared<T>,
+    range: Range<usize>,
+    f: &'a F,
+}
+
+impl<T: Copy, F: Fn(T, T) -> T> Loop for Part<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { ograd, saved, out, range, f } = self;
+        let first = range.start;
+        // SAFETY: the range is within all three tensors; ranges are disjoint, and the output is the memory of an input or
+        // overlaps none.
+        unsafe { zip(ograd.at(first), saved.at(first), out.at(first), range.len(), f) };
     }
 }
 
@@ -93,7 +107,7 @@ impl Kernel for ActivationGrad {
             match self.dtype {
                 DType::F32 => self.run::<f32>(args, |x| x, |x| x),
                 DType::F16 => self.run::<f16>(args, f16::to_f32, f16::from_f32),
-                _ => self.run::<bf16>(args, bf16::to_f32, bf16::from_f32),
+                _ => self.run::<bf16>(args, short::widen, short::narrow),
             }
             Ok(())
         })

@@ -6,6 +6,7 @@ use super::wrong_arity;
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
+use crate::short;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall, TensorDesc};
 use mxrs_types::{DType, Layout, Result};
@@ -142,7 +143,7 @@ impl Kernel for ChannelSum {
             match self.dtype {
                 DType::F32 => self.walk.run::<f32>(args, |x| x, |s| s as f32),
                 DType::F16 => self.walk.run::<f16>(args, f16::to_f32, f16::from_f64),
-                _ => self.walk.run::<bf16>(args, bf16::to_f32, bf16::from_f64),
+                _ => self.walk.run::<bf16>(args, short::widen, bf16::from_f64),
             }
             Ok(())
         })

@@ -70,20 +70,27 @@ pub unsafe fn zip<T: Copy>(a: *const T, b: *const T, to: *mut T, n: usize, f: im
     }
 }
 
-/// Runs `body`, compiled once more for wide registers if the processor has them. The numbers are the same.
-pub fn wide(body: impl FnOnce()) {
+/// A loop that can be compiled for several sets of instructions: what is called rather than inlined is compiled once, for
+/// the narrow registers of any processor, and so are closures.
+pub trait Loop {
+    /// Runs it. To be marked `#[inline(always)]`, with what it calls.
+    fn run(self);
+}
+
+/// Runs a loop, compiled once more for wide registers if the processor has them. The numbers are the same.
+pub fn wide(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]
-        fn with_avx2(body: impl FnOnce()) {
-            body();
+        fn with_avx2(body: impl Loop) {
+            body.run();
         }
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has it.
             return unsafe { with_avx2(body) };
         }
     }
-    body();
+    body.run();
 }
 
 #[cfg(test)]
@@ -99,7 +106,7 @@ mod tests {
         let f = |x: f32, y: f32| x - 2.0 * y;
         let (mut beside, mut on_a, mut on_b, mut both) = (vec![0.0; 37], a.to_vec(), b.clone(), a.to_vec());
         // SAFETY: vectors of 37 elements, each reached through one pointer.
-        wide(|| unsafe {
+        unsafe {
             zip(a.as_ptr(), b.as_ptr(), beside.as_mut_ptr(), 37, f);
             let to = on_a.as_mut_ptr();
             zip(to, b.as_ptr(), to, 37, f);
@@ -107,7 +114,7 @@ mod tests {
             zip(a.as_ptr(), to, to, 37, f);
             let to = both.as_mut_ptr();
             zip(to, to, to, 37, f);
-        });
+        }
         assert_eq!([&beside, &on_a, &on_b], [&expected; 3]);
         assert_eq!(both, a.iter().map(|x| -x).collect::<Vec<_>>());
     }

@@ -1,15 +1,17 @@
 //! `_sg_bn_relu`: BatchNorm with the moving statistics and a relu that lets NaN through, in one pass over the elements of
 //! any layout that keeps channels together, in blocks or apart. oneDNN's fused relu makes 0 of NaN.
 
-use super::super::loops::{Shared, in_ranges, map, wide};
+use super::super::loops::{Loop, Shared, in_ranges, map, wide};
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::scratch::{FloatPart, ScratchPlan};
+use crate::short;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall, TensorDesc};
 use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Layout, Result};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The elements in the order of memory: `n_units` units of `n_steps` steps of `lanes` neighbouring channels each; the units
@@ -66,9 +68,27 @@ impl Order {
 }
 
 /// What happens to an element: `max((x - mean) · scale + shift, 0)`.
+#[inline(always)]
 fn element(x: f32, mean: f32, scale: f32, shift: f32) -> f32 {
     let y = (x - mean) * scale + shift;
     if y < 0.0 { 0.0 } else { y }
+}
+
+/// Neighbouring channels computed at a time: through an array of fixed length the compiler sees that nothing overlaps.
+const WIDTH: usize = 16;
+
+/// [`element`] of neighbouring channels, with their means, scales and shifts.
+#[inline(always)]
+fn elements<T: Copy>(
+    xs: [T; WIDTH],
+    [mean, scale, shift]: [&[f32]; 3],
+    widen: impl Fn(T) -> f32,
+    narrow: impl Fn(f32) -> T,
+) -> [T; WIDTH] {
+    let mut ys = xs;
+    let parts = mean.iter().zip(scale).zip(shift);
+    ys.iter_mut().zip(parts).for_each(|(y, ((m, a), b))| *y = narrow(element(widen(*y), *m, *a, *b)));
+    ys
 }
 
 struct BnRelu {
@@ -108,28 +128,62 @@ impl BnRelu {
         let [mean, scale, shift] = self.coefficients(args);
         let Order { n_units, n_steps, lanes, .. } = self.order;
         let (from, to) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
-        in_ranges(args.team, n_units, n_steps * lanes, &|units| {
-            wide(|| {
-                for unit in units {
-                    let (first, c) = (unit * n_steps * lanes, self.order.first_channel(unit));
-                    let [m, a, b] = [mean, scale, shift].map(|part| &part[c..c + lanes]);
-                    if let ([m], [a], [b]) = (m, a, b) {
-                        // SAFETY: below the element count of both tensors; units are disjoint, and the output is the
-                        // memory of the input or does not overlap it.
-                        unsafe {
-                            map(from.at(first), to.at(first), n_steps, |_, x| narrow(element(widen(x), *m, *a, *b)));
-                        }
-                        continue;
-                    }
-                    for at in (first..).step_by(lanes).take(n_steps) {
-                        // SAFETY: as above. The three slices have `lanes` items.
-                        unsafe {
-                            map(from.at(at), to.at(at), lanes, |i, x| narrow(element(widen(x), m[i], a[i], b[i])));
-                        }
+        let units = Units { order: self.order, from, to, mean, scale, shift, widen, narrow };
+        in_ranges(args.team, n_units, n_steps * lanes, &|range| wide(Part { all: &units, range }));
+    }
+}
+
+/// What there is to compute, unit by unit.
+struct Units<'a, T, W, N> {
+    order: Order,
+    from: Shared<T>,
+    to: Shared<T>,
+    mean: &'a [f32],
+    scale: &'a [f32],
+    shift: &'a [f32],
+    widen: W,
+    narrow: N,
+}
+
+/// A range of the units.
+struct Part<'a, T, W, N> {
+    all: &'a Units<'a, T, W, N>,
+    range: Range<usize>,
+}
+
+impl<T: Copy, W: Fn(T) -> f32, N: Fn(f32) -> T> Loop for Part<'_, T, W, N> {
+    #[inline(always)]
+    fn run(self) {
+        let Units { order, from, to, mean, scale, shift, widen, narrow } = self.all;
+        let Order { n_steps, lanes, .. } = *order;
+        for unit in self.range {
+            let (first, c) = (unit * n_steps * lanes, order.first_channel(unit));
+            let [m, a, b] = [mean, scale, shift].map(|part| &part[c..c + lanes]);
+            if let ([m], [a], [b]) = (m, a, b) {
+                // SAFETY: below the element count of both tensors; units are disjoint, and the output is the memory of the
+                // input or does not overlap it.
+                unsafe { map(from.at(first), to.at(first), n_steps, |_, x| narrow(element(widen(x), *m, *a, *b))) };
+                continue;
+            }
+            let whole = lanes - lanes % WIDTH;
+            for at in (first..).step_by(lanes).take(n_steps) {
+                for c in (0..whole).step_by(WIDTH) {
+                    // SAFETY: below the element count of both tensors, `WIDTH` elements that no other chunk holds; the
+                    // output is the memory of the input or does not overlap it. Tensors are not aligned to arrays.
+                    unsafe {
+                        let xs = from.at(at + c).cast::<[T; WIDTH]>().read_unaligned();
+                        let ys = elements(xs, [m, a, b].map(|part| &part[c..c + WIDTH]), widen, narrow);
+                        to.at(at + c).cast::<[T; WIDTH]>().write_unaligned(ys);
                     }
                 }
-            });
-        });
+                let [m, a, b] = [m, a, b].map(|part| &part[whole..]);
+                // SAFETY: as above. The three slices have the other items of the `lanes`.
+                unsafe {
+                    let (from, to) = (from.at(at + whole), to.at(at + whole));
+                    map(from, to, lanes - whole, |i, x| narrow(element(widen(x), m[i], a[i], b[i])));
+                }
+            }
+        }
     }
 }
 
@@ -145,7 +199,7 @@ impl Kernel for BnRelu {
             match self.dtype {
                 DType::F32 => self.run::<f32>(args, |x| x, |x| x),
                 DType::F16 => self.run::<f16>(args, f16::to_f32, f16::from_f32),
-                _ => self.run::<bf16>(args, bf16::to_f32, bf16::from_f32),
+                _ => self.run::<bf16>(args, short::widen, short::narrow),
             }
             Ok(())
         })
