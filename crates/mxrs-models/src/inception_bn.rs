@@ -8,7 +8,6 @@ use mxrs_types::Result;
 
 pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     let mut net = Net::new(options);
-    net.require_f32("inception-bn")?;
     let data = net.data(false)?;
     let is_small = options.image.is_some_and(|i| i[1] <= 28);
     let mut x = if is_small { small(&mut net, &data)? } else { large(&mut net, &data)? };

@@ -36,5 +36,5 @@ fn wrong_names_and_options_are_refused() {
     fails("vgg-12", &default, "11, 13, 16 or 19");
     fails("resnet-21", &ModelOptions { image: Some([3, 28, 28]), ..default.clone() }, "6n + 2");
     fails("mobilenet", &ModelOptions { image: Some([3, 100, 100]), ..default.clone() }, "multiple of 32");
-    fails("inception-bn", &ModelOptions { dtype: DType::F16, ..default }, "dtype of inception-bn");
+    fails("mobilenet", &ModelOptions { dtype: DType::F16, ..default }, "dtype of mobilenet");
 }
