@@ -1,6 +1,5 @@
 //! The backend: which calls it takes, and who prepares them.
 
-use crate::NnpackOptions;
 use crate::choose::Choice;
 use crate::convolve::Convolve;
 use crate::direct::dense::{Dense, DenseProblem};
@@ -8,7 +7,10 @@ use crate::epilogue::Epilogue;
 use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME, blocked};
 use crate::problem::ConvProblem;
+use crate::rates::Rates;
 use crate::reorder::Reorder;
+use crate::way::{Way, thread_counts};
+use crate::{Accuracy, NnpackOptions, Processor};
 use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
@@ -23,6 +25,7 @@ use std::sync::Arc;
 pub struct Nnpack {
     options: NnpackOptions,
     team_size: usize,
+    rates: Rates,
 }
 
 /// A call that fits.
@@ -46,7 +49,8 @@ const DENSE_COST: [f64; 2] = [0.95, 1.5];
 impl Nnpack {
     /// A backend for loops on this team.
     pub fn new(team: &Team, options: NnpackOptions) -> Arc<Self> {
-        Arc::new(Self { options, team_size: team.size() })
+        let rates = Rates::of(options.isa, &Processor::here());
+        Arc::new(Self { options, team_size: team.size(), rates })
     }
 
     /// Threads that one call uses.
@@ -96,12 +100,60 @@ impl Nnpack {
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
             return Err("bounds that would fill the padding of channels".into());
         }
-        let choice = Choice::new(&problem, &self.options, self.threads());
+        let choice = Choice::new(&problem, &self.options, self.threads(), &self.rates);
         // Packing weights in every call is not for small images.
         let is_packed_once = call.is_constant.get(1).copied().unwrap_or(false);
         let cost = choice.cost + if is_packed_once { 0.0 } else { 1.0 };
         Ok((Job::Convolution(problem, choice), epilogue, cost))
     }
+
+    /// The call prepared in this way, or in that of the estimate.
+    fn planned(&self, call: &OpCall<'_>, way: Option<&str>) -> Result<PlannedKernel> {
+        let Fit { job, epilogue, .. } = self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+        let (isa, most) = (self.options.isa, self.threads());
+        let unknown = |way: &str| Error::not_built(format!("{} in the way `{way}`", call.op.name), "no such way here");
+        let (algorithm, what, threads, layouts): (Box<dyn Convolve>, _, _, _) = match job {
+            Job::Convolution(p, choice) => {
+                let way = match way {
+                    None => Way { algorithm: choice.algorithm, blocking: None, threads: most },
+                    Some(name) => {
+                        let named = name.parse::<Way>().ok();
+                        named.filter(|way| way.is_allowed(&p, &self.options, most)).ok_or_else(|| unknown(name))?
+                    }
+                };
+                let Way { algorithm, threads, .. } = way;
+                let rows = algorithm.reads_rows();
+                let data = if rows { Layout::RowMajor } else { blocked([p.n, p.c, p.h, p.w]) };
+                let weight = algorithm.form().layout([p.k, p.c, p.kh, p.kw]);
+                let layouts = [data, weight, blocked([p.n, p.k, p.oh, p.ow])];
+                (way.prepare(&p, &self.options)?, algorithm.name(), threads, layouts)
+            }
+            Job::Dense(p) => {
+                let threads = match way {
+                    None => most,
+                    Some(name) => (1..=most).find(|n| dense_way(*n) == name).ok_or_else(|| unknown(name))?,
+                };
+                (Box::new(Dense::new(p, isa, threads)), "dense", threads, [const { Layout::RowMajor }; 3])
+            }
+        };
+        let [data_layout, weight_layout, out_layout] = layouts;
+        let mut input_layouts = vec![data_layout, weight_layout];
+        input_layouts.extend(epilogue.bias.map(|_| Layout::RowMajor));
+        input_layouts.extend(epilogue.sum.map(|_| out_layout.clone()));
+        let name = format!("{NAME}:{what}:{}:{threads}", isa.name());
+        Ok(PlannedKernel {
+            input_layouts,
+            output_layouts: vec![out_layout],
+            scratch_bytes: algorithm.scratch_bytes(),
+            can_run_inplace: epilogue.sum.is_some(),
+            kernel: Arc::new(ConvKernel { name, algorithm, epilogue }),
+        })
+    }
+}
+
+/// Name of the way to run a fully-connected layer on so many threads.
+fn dense_way(threads: usize) -> String {
+    format!("dense@{threads}")
 }
 
 /// A fully-connected layer, whatever the shape of its data.
@@ -133,28 +185,35 @@ impl Backend for Nnpack {
     }
 
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        let Fit { job, epilogue, .. } = self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
-        let (isa, threads) = (self.options.isa, self.threads());
-        let (algorithm, what, [data_layout, weight_layout, out_layout]): (Box<dyn Convolve>, _, _) = match job {
-            Job::Convolution(p, choice) => {
-                let data = if choice.reads_rows() { Layout::RowMajor } else { blocked([p.n, p.c, p.h, p.w]) };
-                let weight = choice.form().layout([p.k, p.c, p.kh, p.kw]);
-                let layouts = [data, weight, blocked([p.n, p.k, p.oh, p.ow])];
-                (choice.prepare(&p, &self.options, threads)?, choice.name(), layouts)
+        self.planned(call, None)
+    }
+
+    fn ways(&self, call: &OpCall<'_>) -> Vec<String> {
+        let threads = self.threads();
+        match self.fit(call) {
+            Ok(Fit { job: Job::Convolution(p, _), .. }) => {
+                let ways = Way::candidates(&p, &self.options, threads, &self.rates);
+                ways.iter().map(Way::to_string).collect()
             }
-            Job::Dense(p) => (Box::new(Dense::new(p, isa, threads)), "dense", [const { Layout::RowMajor }; 3]),
+            Ok(Fit { job: Job::Dense(p), .. }) => {
+                let multiply_adds = p.rows as f64 * p.steps as f64 * p.outputs as f64;
+                thread_counts(threads, multiply_adds).into_iter().map(dense_way).collect()
+            }
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn plan_way(&self, call: &OpCall<'_>, way: &str) -> Result<PlannedKernel> {
+        self.planned(call, Some(way))
+    }
+
+    fn setup(&self) -> String {
+        let winograd = match (self.options.winograd, self.options.accuracy) {
+            (false, _) => "off",
+            (true, Accuracy::Close) => "close",
+            (true, Accuracy::Loose) => "loose",
         };
-        let mut input_layouts = vec![data_layout, weight_layout];
-        input_layouts.extend(epilogue.bias.map(|_| Layout::RowMajor));
-        input_layouts.extend(epilogue.sum.map(|_| out_layout.clone()));
-        let name = format!("{NAME}:{what}:{}:{threads}", isa.name());
-        Ok(PlannedKernel {
-            input_layouts,
-            output_layouts: vec![out_layout],
-            scratch_bytes: algorithm.scratch_bytes(),
-            can_run_inplace: epilogue.sum.is_some(),
-            kernel: Arc::new(ConvKernel { name, algorithm, epilogue }),
-        })
+        format!("{NAME} {} threads={} winograd={winograd}", env!("CARGO_PKG_VERSION"), self.threads())
     }
 
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {

@@ -5,10 +5,12 @@ use crate::convolve::Convolve;
 use crate::direct::product::ProductConv;
 use crate::direct::taps::TapConv;
 use crate::estimate;
-use crate::filtering::WinogradConv;
+use crate::filtering::{WinogradConv, shape};
 use crate::layouts::{BLOCK, PackedForm};
 use crate::problem::ConvProblem;
-use crate::winograd::Variant;
+use crate::rates::Rates;
+use crate::way::{Way, thread_counts};
+use crate::winograd::{Blocking, Variant};
 use mxrs_types::Result;
 
 /// An algorithm.
@@ -33,56 +35,112 @@ pub struct Choice {
 
 /// Costs below which none is told: an estimate is not that good.
 const LEAST_COST: f64 = 0.2;
+/// An algorithm that should take so many times as long as the best is not tried.
+const HOPELESS: f64 = 1.5;
+
+impl Algorithm {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Self::Product, Self::Taps].into_iter().chain(Variant::ALL.map(Self::Winograd))
+    }
+
+    /// Those that a problem and the settings allow.
+    fn allowed(p: &ConvProblem, options: &NnpackOptions) -> Vec<Self> {
+        if p.c < BLOCK {
+            return vec![Self::Taps];
+        }
+        let fits = |variant: &Variant| p.stride == (1, 1) && variant.kernel() == [p.kh, p.kw];
+        [Self::Product].into_iter().chain(options.variants().filter(fits).map(Self::Winograd)).collect()
+    }
+
+    /// How long it should take.
+    fn estimate(self, p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
+        match self {
+            Self::Product | Self::Taps => estimate::product(p, threads, rates),
+            Self::Winograd(variant) => estimate::winograd(p, variant, threads, rates),
+        }
+    }
+
+    /// Whether data are read row by row.
+    pub fn reads_rows(self) -> bool {
+        self == Self::Taps
+    }
+
+    /// How it wants the weights.
+    pub fn form(self) -> PackedForm {
+        match self {
+            Self::Product => PackedForm::Blocks,
+            Self::Taps => PackedForm::Taps,
+            Self::Winograd(variant) => PackedForm::Winograd(variant),
+        }
+    }
+
+    /// Its name, for traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Product => "product",
+            Self::Taps => "taps",
+            Self::Winograd(variant) => variant.name(),
+        }
+    }
+}
 
 impl Choice {
     /// The algorithm that should be fastest.
-    pub fn new(p: &ConvProblem, options: &NnpackOptions, threads: usize) -> Self {
+    pub fn new(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
         if p.c < BLOCK {
             // What a library does with so few channels is measured: nine tenths of the speed of this, where all of the last
             // panel is used.
             let used = p.k as f64 / p.k.next_multiple_of(BLOCK) as f64;
             return Self { algorithm: Algorithm::Taps, cost: 0.9 / used };
         }
-        let direct = (Algorithm::Product, estimate::product(p, threads));
-        let fits = |variant: &Variant| p.stride == (1, 1) && variant.kernel() == [p.kh, p.kw];
-        let fast = options.variants().filter(fits);
-        let fast = fast.map(|variant| (Algorithm::Winograd(variant), estimate::winograd(p, variant, threads)));
-        let (algorithm, time) = fast.fold(direct, |best, next| if next.1 < best.1 { next } else { best });
-        Self { algorithm, cost: (time / estimate::vendor(p, threads)).max(LEAST_COST) }
+        let all = Algorithm::allowed(p, options).into_iter().map(|a| (a, a.estimate(p, threads, rates)));
+        let (algorithm, time) = all
+            .reduce(|best, next| if next.1 < best.1 { next } else { best })
+            .unwrap_or((Algorithm::Product, estimate::product(p, threads, rates)));
+        Self { algorithm, cost: (time / estimate::vendor(p, threads, rates)).max(LEAST_COST) }
     }
+}
 
-    /// Whether data are read row by row.
-    pub fn reads_rows(&self) -> bool {
-        self.algorithm == Algorithm::Taps
-    }
-
-    /// How it wants the weights.
-    pub fn form(&self) -> PackedForm {
-        match self.algorithm {
-            Algorithm::Product => PackedForm::Blocks,
-            Algorithm::Taps => PackedForm::Taps,
-            Algorithm::Winograd(variant) => PackedForm::Winograd(variant),
+impl Way {
+    /// What may turn out to be the fastest, the choice first.
+    pub fn candidates(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Vec<Self> {
+        let first = Choice::new(p, options, threads, rates).algorithm;
+        let best = first.estimate(p, threads, rates);
+        let mut algorithms = Algorithm::allowed(p, options);
+        algorithms.retain(|a| *a != first && a.estimate(p, threads, rates) < HOPELESS * best);
+        algorithms.insert(0, first);
+        let mut ways = Vec::new();
+        for algorithm in algorithms {
+            for threads in thread_counts(threads, p.flops() / 2.0) {
+                ways.push(Self { algorithm, blocking: None, threads });
+                if let Algorithm::Winograd(variant) = algorithm {
+                    // The suggestion is there already.
+                    let others = Blocking::candidates(&shape(p), variant, threads).into_iter().skip(1);
+                    ways.extend(others.map(|blocking| Self { algorithm, blocking: Some(blocking), threads }));
+                }
+            }
         }
+        ways
     }
 
-    /// Its name, for traces.
-    pub fn name(&self) -> &'static str {
-        match self.algorithm {
-            Algorithm::Product => "product",
-            Algorithm::Taps => "taps",
-            Algorithm::Winograd(variant) => variant.name(),
-        }
+    /// Whether a problem and the settings allow it.
+    pub fn is_allowed(&self, p: &ConvProblem, options: &NnpackOptions, threads: usize) -> bool {
+        self.threads <= threads && Algorithm::allowed(p, options).contains(&self.algorithm)
     }
 
-    /// The algorithm prepared for this many threads.
+    /// The algorithm prepared.
     ///
     /// # Errors
-    /// None for a problem of the choice.
-    pub fn prepare(&self, p: &ConvProblem, options: &NnpackOptions, threads: usize) -> Result<Box<dyn Convolve>> {
+    /// None for a problem that allows it.
+    pub fn prepare(&self, p: &ConvProblem, options: &NnpackOptions) -> Result<Box<dyn Convolve>> {
         Ok(match self.algorithm {
-            Algorithm::Product => Box::new(ProductConv::new(*p, options.isa, threads)),
-            Algorithm::Taps => Box::new(TapConv::new(*p, options.isa, threads)),
-            Algorithm::Winograd(variant) => Box::new(WinogradConv::new(p, variant, options.isa, threads)?),
+            Algorithm::Product => Box::new(ProductConv::new(*p, options.isa, self.threads)),
+            Algorithm::Taps => Box::new(TapConv::new(*p, options.isa, self.threads)),
+            Algorithm::Winograd(variant) => {
+                let blocking = self.blocking.unwrap_or_else(|| Blocking::suggested(&shape(p), variant, self.threads));
+                Box::new(WinogradConv::new(p, variant, blocking, options.isa)?)
+            }
         })
     }
 }
@@ -106,7 +164,7 @@ mod tests {
             stride: (stride, stride),
             pad: (pad, pad),
         };
-        Choice::new(&problem, options, 2)
+        Choice::new(&problem, options, 2, &Rates::FULL_512)
     }
 
     #[test]

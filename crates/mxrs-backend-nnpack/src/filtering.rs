@@ -18,23 +18,18 @@ pub fn n_tiles(p: &ConvProblem, variant: Variant) -> usize {
     p.n * p.oh.div_ceil(down) * p.ow.div_ceil(across)
 }
 
+/// A problem as Winograd's algorithms see it.
+pub fn shape(p: &ConvProblem) -> Shape {
+    Shape { n: p.n, c: p.c, k: p.k, size: [p.h, p.w], kernel: [p.kh, p.kw], pad: [p.pad.0, p.pad.1], out: [p.oh, p.ow] }
+}
+
 impl WinogradConv {
-    /// Prepares a variant for so many threads.
+    /// Prepares a variant, cut like that.
     ///
     /// # Errors
     /// Where the variant is for other windows.
-    pub fn new(p: &ConvProblem, variant: Variant, isa: Isa, threads: usize) -> Result<Self> {
-        let shape = Shape {
-            n: p.n,
-            c: p.c,
-            k: p.k,
-            size: [p.h, p.w],
-            kernel: [p.kh, p.kw],
-            pad: [p.pad.0, p.pad.1],
-            out: [p.oh, p.ow],
-        };
-        let blocking = Blocking::suggested(&shape, variant, threads);
-        Ok(Self { plan: Plan::new(shape, variant, blocking, isa)? })
+    pub fn new(p: &ConvProblem, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
+        Ok(Self { plan: Plan::new(shape(p), variant, blocking, isa)? })
     }
 }
 

@@ -55,10 +55,14 @@ mod layouts;
 mod options;
 mod peak;
 mod problem;
+mod processor;
+mod rates;
 mod reorder;
+mod way;
 pub mod winograd;
 
 pub use backend::Nnpack;
 pub use isa::Isa;
 pub use options::{Accuracy, NnpackOptions};
 pub use peak::peak_flops;
+pub use processor::Processor;

@@ -1,6 +1,8 @@
-//! Which backend runs a call: the cheapest that supports it and can prepare a kernel.
+//! Which backend runs a call: the cheapest that supports it and can prepare a kernel, unless timing has decided.
 
+use crate::tune::{ChosenBy, Tuning};
 use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
@@ -21,6 +23,41 @@ pub struct Choice {
     pub planned: PlannedKernel,
     /// Who could not, and why.
     pub refusals: Vec<Refusal>,
+    /// How it was chosen.
+    pub chosen_by: ChosenBy,
+}
+
+/// As [`choose`], where results of timing may decide instead of estimates.
+///
+/// # Errors
+/// As [`choose`]; what whoever looks on at a search reports.
+pub(crate) fn choose_tuned(
+    backends: &[Arc<dyn Backend>],
+    call: &OpCall<'_>,
+    (tuning, team): (&Tuning, &Team),
+    node: &str,
+) -> Result<Choice> {
+    expect_dtype(call)?;
+    match tuning.choose(backends, call, team, node)? {
+        Some(choice) => Ok(choice),
+        None => choose(backends, call),
+    }
+}
+
+/// Backends that support a call with their costs, the cheapest first.
+type Able<'a> = Vec<(f64, &'a Arc<dyn Backend>)>;
+
+/// Who supports a call, and the refusals of the others.
+pub(crate) fn able<'a>(backends: &'a [Arc<dyn Backend>], call: &OpCall<'_>) -> (Able<'a>, Vec<Refusal>) {
+    let (mut able, mut refusals) = (Able::new(), Vec::new());
+    for backend in backends {
+        match backend.supports(call) {
+            Support::Yes { cost } => able.push((cost, backend)),
+            Support::No(reason) => refusals.push(Refusal { backend: backend.name(), reason }),
+        }
+    }
+    able.sort_by(|a, b| a.0.total_cmp(&b.0));
+    (able, refusals)
 }
 
 /// Asks every backend and takes the cheapest that can prepare the call.
@@ -29,18 +66,13 @@ pub struct Choice {
 /// The last refusal as `NotBuilt` when no backend can.
 pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice> {
     expect_dtype(call)?;
-    let mut refusals = Vec::new();
-    let mut able: Vec<(f64, &Arc<dyn Backend>)> = Vec::new();
-    for backend in backends {
-        match backend.supports(call) {
-            Support::Yes { cost } => able.push((cost, backend)),
-            Support::No(reason) => refusals.push(Refusal { backend: backend.name(), reason }),
-        }
-    }
-    able.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (able, mut refusals) = able(backends, call);
     for (_, backend) in able {
         match backend.plan(call) {
-            Ok(planned) => return Ok(Choice { backend: backend.name(), planned, refusals }),
+            Ok(planned) => {
+                let chosen_by = ChosenBy::Estimate;
+                return Ok(Choice { backend: backend.name(), planned, refusals, chosen_by });
+            }
             Err(error) => {
                 tracing::debug!(op = call.op.name, backend = backend.name(), %error, "backend could not prepare the call");
                 refusals.push(Refusal { backend: backend.name(), reason: error.to_string() });

@@ -74,6 +74,7 @@ mod store;
 mod tap;
 mod timing;
 mod training;
+mod tune;
 
 pub use buckets::{Bucket, BucketingExecutor};
 pub use choose::{Choice, Refusal, choose, choose_reorder};
@@ -91,3 +92,4 @@ pub use report::{ExecutorReport, FusedReport, StepReport};
 pub use reshape::ReshapeOptions;
 pub use store::PackedStore;
 pub use timing::StepTimes;
+pub use tune::{ChosenBy, KnownKernel, KnownKernels, Search, TunedCall, Tuning};

@@ -4,7 +4,7 @@
 //! is inserted (once per value and layout) where the two differ. A copy of a constant is a *prepare* step, run when the
 //! constant changes and not at every forward; so is, at inference, a call that depends on constants only.
 
-use crate::choose::{choose, choose_reorder};
+use crate::choose::{choose_reorder, choose_tuned};
 use crate::constants::folded;
 use crate::options::BindOptions;
 use crate::prepare::in_demand_order;
@@ -172,7 +172,8 @@ impl Lowering<'_> {
         let is_constant: Vec<bool> = inputs.iter().map(|&v| self.is_constant[v]).collect();
         let call =
             OpCall { op, params, inputs: &input_descs, outputs: &output_descs, is_constant: &is_constant, is_train };
-        let choice = choose(&self.options.backends, &call)?;
+        let by = (&self.options.tuning, &*self.options.team);
+        let choice = choose_tuned(&self.options.backends, &call, by, &node.name)?;
         let multiply_adds = (op.multiply_adds)(&call);
         let planned = choice.planned;
         let ignored: Vec<usize> = op.unread_inputs(is_train).collect();
@@ -224,6 +225,7 @@ impl Lowering<'_> {
                 scratch_bytes: planned.scratch_bytes,
                 multiply_adds,
                 n_calls: if op.name == FUSED_OP { params.get::<Fused>().calls.len() } else { 1 },
+                chosen_by: choice.chosen_by,
                 refusals: choice.refusals,
             },
         );

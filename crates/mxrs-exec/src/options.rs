@@ -3,6 +3,7 @@
 use crate::gradients::GradRequests;
 use crate::pool::MemoryPool;
 use crate::store::PackedStore;
+use crate::tune::Tuning;
 use mxrs_graph::PlanOptions;
 use mxrs_op::{Backend, OpSet, Pattern};
 use mxrs_sync::Team;
@@ -34,8 +35,10 @@ pub enum Recompute {
 /// Choices a caller has when binding a graph.
 #[derive(Clone)]
 pub struct BindOptions {
-    /// Backends that may run operators; the cheapest that supports a call wins.
+    /// Backends that may run operators; the cheapest that supports a call wins, unless [`Self::tuning`] knows better.
     pub backends: Vec<Arc<dyn Backend>>,
+    /// Which kernels were found to be fastest by timing, and whether to look for more; by default estimates decide.
+    pub tuning: Tuning,
     /// Threads for loops inside operators.
     pub team: Arc<Team>,
     /// Memory planner switches.
@@ -84,6 +87,7 @@ impl BindOptions {
     pub fn new(backends: Vec<Arc<dyn Backend>>) -> Self {
         Self {
             backends,
+            tuning: Tuning::default(),
             team: Team::serial(),
             plan: PlanOptions::default(),
             bulk_inference: true,

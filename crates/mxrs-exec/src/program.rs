@@ -2,6 +2,7 @@
 
 use crate::choose::Refusal;
 use crate::report::FusedReport;
+use crate::tune::ChosenBy;
 use mxrs_graph::Graph;
 use mxrs_op::{Kernel, TensorDesc};
 use mxrs_types::WriteReq;
@@ -79,6 +80,8 @@ pub struct Step {
     pub multiply_adds: u64,
     /// Calls of the graph it runs: more than one where it is a fused call.
     pub n_calls: usize,
+    /// How the kernel was chosen.
+    pub chosen_by: ChosenBy,
     /// Backends that refused, with reasons.
     pub refusals: Vec<Refusal>,
 }
@@ -108,6 +111,7 @@ impl Step {
             scratch_bytes: 0,
             multiply_adds: 0,
             n_calls: 1,
+            chosen_by: ChosenBy::Estimate,
             refusals: Vec::new(),
         }
     }

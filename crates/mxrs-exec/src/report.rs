@@ -2,6 +2,7 @@
 
 use crate::choose::Refusal;
 use crate::program::{Action, Program};
+use crate::tune::ChosenBy;
 use mxrs_graph::memory::PlanReport;
 use mxrs_op::FUSED_OP;
 
@@ -28,6 +29,8 @@ pub struct StepReport {
     pub bytes: usize,
     /// Whether it runs only when a constant changed.
     pub is_prepare: bool,
+    /// How the kernel was chosen.
+    pub chosen_by: ChosenBy,
     /// Backends that refused the call, with reasons.
     pub refusals: Vec<Refusal>,
 }
@@ -95,6 +98,7 @@ pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {
             multiply_adds: step.multiply_adds,
             bytes: step.inputs.iter().chain(&step.outputs).map(|&v| program.values[v].desc.size_bytes()).sum(),
             is_prepare,
+            chosen_by: step.chosen_by,
             refusals: step.refusals.clone(),
         }
     };

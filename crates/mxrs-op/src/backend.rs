@@ -1,7 +1,7 @@
 //! Backends: who has a fast kernel for a call.
 
 use crate::{Kernel, OpCall, TensorDesc};
-use mxrs_types::{Layout, Result};
+use mxrs_types::{Error, Layout, Result};
 use std::sync::Arc;
 
 /// Answer to "can you run this call?".
@@ -28,6 +28,9 @@ impl Support {
         Self::No(reason.into())
     }
 }
+
+/// Name of the way in which [`Backend::plan`] runs a call, for backends that have no other.
+pub const DEFAULT_WAY: &str = "default";
 
 /// A kernel together with how it wants its tensors.
 pub struct PlannedKernel {
@@ -56,6 +59,31 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// What the vendor library reports; the executor then falls back to the next backend.
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel>;
+
+    /// Ways to run a call it supports that may turn out to be the fastest: what a search by timing tries. [`Self::plan`] takes the
+    /// first. Names mean the same in every process with the same [setup](Self::setup); they may depend on sizes, settings and
+    /// the kind of processor, and on nothing that is measured.
+    fn ways(&self, call: &OpCall<'_>) -> Vec<String> {
+        let _ = call;
+        vec![DEFAULT_WAY.into()]
+    }
+
+    /// As [`Self::plan`], in one of its ways.
+    ///
+    /// # Errors
+    /// As [`Self::plan`]; a way that it does not know or that its settings forbid.
+    fn plan_way(&self, call: &OpCall<'_>, way: &str) -> Result<PlannedKernel> {
+        if way == DEFAULT_WAY {
+            return self.plan(call);
+        }
+        Err(Error::not_built(format!("{} in the way `{way}`", call.op.name), "the backend has none of this name"))
+    }
+
+    /// In a few words, what its [ways](Self::ways) and their speed depend on besides the call and the processor: version,
+    /// threads, settings.
+    fn setup(&self) -> String {
+        String::new()
+    }
 
     /// A kernel with one input and one output that copies between layouts of one tensor (shape and dtype equal);
     /// `None` when this backend knows one of the layouts not at all.

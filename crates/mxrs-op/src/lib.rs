@@ -41,7 +41,7 @@ mod reference;
 mod sample;
 
 pub use attrs::{Attrs, is_annotation_key};
-pub use backend::{Backend, PlannedKernel, Support};
+pub use backend::{Backend, DEFAULT_WAY, PlannedKernel, Support};
 pub use call::{OpCall, TensorDesc};
 pub use fused::{FUSED_OP, Fused, FusedCall, FusedValue, fused_op};
 pub use gradient::{GradValue, Gradient, GradientFn, GradientScope};

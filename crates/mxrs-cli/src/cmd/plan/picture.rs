@@ -191,6 +191,7 @@ mod tests {
             multiply_adds: 0,
             bytes: 0,
             n_calls: 1,
+            chosen_by: Default::default(),
             refusals: Vec::new(),
         };
         PlannedGraph {

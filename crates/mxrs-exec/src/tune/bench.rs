@@ -1,0 +1,152 @@
+//! Memory of the real sizes to time kernels on, with weights that no cache holds.
+
+use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_types::{Result, WriteReq};
+use std::time::{Duration, Instant};
+
+/// Weights lie somewhere else in each run, over as much memory as no cache holds: in a network other layers come in between.
+const COLD_LINES: usize = (64 << 20) / size_of::<Line>();
+
+/// A cache line: tensors begin at one.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Where a tensor lies in its part of the memory, in lines, and its bytes.
+#[derive(Clone, Copy)]
+struct Place {
+    first: usize,
+    n_bytes: usize,
+    is_constant: bool,
+}
+
+/// What a run needs.
+#[derive(Default)]
+struct Needs {
+    inputs: Vec<Place>,
+    outputs: Vec<Place>,
+    /// Lines of all data.
+    data: usize,
+    /// Lines of all constants.
+    constants: usize,
+    /// Lines of all results.
+    results: usize,
+    scratch_bytes: usize,
+}
+
+impl Needs {
+    fn of(call: &OpCall<'_>, planned: &PlannedKernel) -> Self {
+        let mut needs = Self { scratch_bytes: planned.scratch_bytes, ..Self::default() };
+        for (i, (desc, layout)) in call.inputs.iter().zip(&planned.input_layouts).enumerate() {
+            let is_constant = call.is_constant.get(i).copied().unwrap_or(false);
+            needs.input(desc.with_layout(layout.clone()).size_bytes(), is_constant);
+        }
+        for (desc, layout) in call.outputs.iter().zip(&planned.output_layouts) {
+            needs.output(desc.with_layout(layout.clone()).size_bytes());
+        }
+        needs
+    }
+
+    fn input(&mut self, n_bytes: usize, is_constant: bool) {
+        let part = if is_constant { &mut self.constants } else { &mut self.data };
+        self.inputs.push(Place { first: *part, n_bytes, is_constant });
+        *part += n_bytes.div_ceil(size_of::<Line>());
+    }
+
+    fn output(&mut self, n_bytes: usize) {
+        self.outputs.push(Place { first: self.results, n_bytes, is_constant: false });
+        self.results += n_bytes.div_ceil(size_of::<Line>());
+    }
+}
+
+/// The memory. It grows to what the largest call needs.
+#[derive(Default)]
+pub struct Bench {
+    data: Vec<Line>,
+    constants: Vec<Line>,
+    scratch: Vec<Line>,
+    results: Vec<Line>,
+    /// Where the constants of the next run begin.
+    at: usize,
+}
+
+impl Bench {
+    /// Times one run of a kernel prepared for a call.
+    ///
+    /// # Errors
+    /// What the kernel reports.
+    pub fn time(&mut self, call: &OpCall<'_>, planned: &PlannedKernel, team: &Team) -> Result<Duration> {
+        self.run(&Needs::of(call, planned), planned.kernel.as_ref(), team)
+    }
+
+    /// Times a copy to another layout.
+    ///
+    /// # Errors
+    /// What the kernel reports.
+    pub fn time_copy(
+        &mut self,
+        from: &TensorDesc,
+        to: &TensorDesc,
+        kernel: &dyn Kernel,
+        team: &Team,
+    ) -> Result<Duration> {
+        let mut needs = Needs::default();
+        needs.input(from.size_bytes(), false);
+        needs.output(to.size_bytes());
+        self.run(&needs, kernel, team)
+    }
+
+    fn run(&mut self, needs: &Needs, kernel: &dyn Kernel, team: &Team) -> Result<Duration> {
+        grow(&mut self.data, needs.data);
+        grow(&mut self.constants, needs.constants + COLD_LINES);
+        grow(&mut self.scratch, needs.scratch_bytes.div_ceil(size_of::<Line>()));
+        grow(&mut self.results, needs.results);
+        self.at = if self.at + needs.constants > COLD_LINES { 0 } else { self.at + needs.constants };
+        let data = bytes(&self.data);
+        let constants = bytes(&self.constants[self.at..]);
+        let tensor = |place: &Place| {
+            let part = if place.is_constant { constants } else { data };
+            RawTensor::from_slice(&part[place.first * size_of::<Line>()..][..place.n_bytes])
+        };
+        let inputs: Vec<RawTensor<'_>> = needs.inputs.iter().map(tensor).collect();
+        let mut rest = bytes_mut(&mut self.results);
+        let mut outputs = Vec::with_capacity(needs.outputs.len());
+        for place in &needs.outputs {
+            let (of_this, others) = rest.split_at_mut(place.n_bytes.next_multiple_of(size_of::<Line>()));
+            outputs.push(RawTensor::from_mut_slice(&mut of_this[..place.n_bytes]));
+            rest = others;
+        }
+        let args = KernelArgs {
+            inputs: &inputs,
+            outputs: &outputs,
+            reqs: &vec![WriteReq::Write; outputs.len()],
+            scratch: RawTensor::from_mut_slice(&mut bytes_mut(&mut self.scratch)[..needs.scratch_bytes]),
+            team,
+            random: None,
+        };
+        let start = Instant::now();
+        kernel.run(&args)?;
+        Ok(start.elapsed())
+    }
+}
+
+fn grow(lines: &mut Vec<Line>, len: usize) {
+    if lines.len() < len {
+        // Small numbers in every type, and not zeros: untouched pages of zeros would all be the same memory.
+        let number = 0.125f32.to_ne_bytes();
+        let mut line = Line([0; 64]);
+        line.0.chunks_exact_mut(4).for_each(|bytes| bytes.copy_from_slice(&number));
+        lines.resize(len, line);
+    }
+}
+
+fn bytes(lines: &[Line]) -> &[u8] {
+    // SAFETY: a line is 64 bytes without padding.
+    unsafe { std::slice::from_raw_parts(lines.as_ptr().cast::<u8>(), size_of_val(lines)) }
+}
+
+fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
+    // SAFETY: a line is 64 bytes without padding, and every pattern of bytes is one.
+    unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<u8>(), size_of_val(lines)) }
+}

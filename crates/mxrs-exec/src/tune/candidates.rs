@@ -1,0 +1,100 @@
+//! Kernels on trial, with what their layouts cost.
+//!
+//! A way that wants its data in another layout than they come in is charged the copy, as timed; one whose output is in another
+//! layout than the estimate's choice would leave is charged the copy to that: it stands for what the layers behind it will want.
+
+use super::bench::Bench;
+use crate::choose::choose_reorder;
+use mxrs_op::{Backend, OpCall, PlannedKernel, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_types::Layout;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs of a copy.
+const COPY_RUNS: usize = 3;
+
+/// One kernel on trial.
+pub struct Candidate {
+    /// Who has it.
+    pub backend: Arc<dyn Backend>,
+    /// Its way to run the call.
+    pub way: String,
+    /// The kernel.
+    pub planned: PlannedKernel,
+    /// Copies between layouts that it makes necessary.
+    pub copies: Duration,
+    /// Shortest run, without them; `None` before the first and for a kernel that fails.
+    pub time: Option<Duration>,
+}
+
+impl Candidate {
+    /// Shortest run with the copies.
+    pub fn total(&self) -> Duration {
+        self.time.map_or(Duration::MAX, |time| time + self.copies)
+    }
+}
+
+/// Prepares the candidates, with the copies they make necessary; those that cannot run are left out.
+pub fn prepared(
+    bench: &mut Bench,
+    backends: &[Arc<dyn Backend>],
+    call: &OpCall<'_>,
+    team: &Team,
+    names: Vec<(Arc<dyn Backend>, String)>,
+) -> Vec<Candidate> {
+    let mut copies = Copies { backends, team, known: HashMap::new() };
+    let mut usual: Option<Vec<Layout>> = None;
+    let mut all = Vec::with_capacity(names.len());
+    for (backend, way) in names {
+        let planned = match backend.plan_way(call, &way) {
+            Ok(planned) => planned,
+            Err(error) => {
+                tracing::debug!(op = call.op.name, way, %error, "a way on trial could not be prepared");
+                continue;
+            }
+        };
+        let usual = usual.get_or_insert_with(|| planned.output_layouts.clone());
+        let inputs = call.inputs.iter().zip(&planned.input_layouts).zip(call.is_constant);
+        let inputs = inputs.filter(|(_, is_constant)| !**is_constant).map(|((desc, to), _)| (desc.clone(), to.clone()));
+        let outputs = call.outputs.iter().zip(&planned.output_layouts).zip(usual.iter());
+        let outputs = outputs.map(|((desc, from), to)| (desc.with_layout(from.clone()), to.clone()));
+        let changes: Vec<(TensorDesc, Layout)> = inputs.chain(outputs).collect();
+        let cost = changes.into_iter().map(|(from, to)| copies.time(bench, &from, to)).sum::<Option<Duration>>();
+        if let Some(copies) = cost {
+            all.push(Candidate { backend, way, planned, copies, time: None });
+        }
+    }
+    all
+}
+
+/// Times of copies between layouts.
+struct Copies<'a> {
+    backends: &'a [Arc<dyn Backend>],
+    team: &'a Team,
+    known: HashMap<(TensorDesc, Layout), Option<Duration>>,
+}
+
+impl Copies<'_> {
+    /// `None` where nobody can make the copy.
+    fn time(&mut self, bench: &mut Bench, from: &TensorDesc, to: Layout) -> Option<Duration> {
+        if from.layout == to {
+            return Some(Duration::ZERO);
+        }
+        let key = (from.clone(), to.clone());
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let to = from.with_layout(to);
+        let timed = choose_reorder(self.backends, from, &to).and_then(|(_, kernel)| {
+            let mut best = Duration::MAX;
+            for _ in 0..COPY_RUNS {
+                best = best.min(bench.time_copy(from, &to, kernel.as_ref(), self.team)?);
+            }
+            Ok(best)
+        });
+        self.known.insert(key, timed.as_ref().ok().copied());
+        timed.ok()
+    }
+}
