@@ -1,15 +1,16 @@
 //! The backend: which calls it takes, and who prepares them.
 
-use crate::choose::Choice;
+use crate::choose::{Algorithm, Choice};
 use crate::convolve::Convolve;
 use crate::direct::dense::{Dense, DenseProblem};
 use crate::epilogue::Epilogue;
 use crate::kernel::ConvKernel;
-use crate::layouts::{BLOCK, NAME, blocked};
+use crate::layouts::{BLOCK, NAME, blocked, channels_last};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::reorder::Reorder;
 use crate::way::{Way, thread_counts};
+use crate::winograd::Data;
 use crate::{Accuracy, NnpackOptions, Processor};
 use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
@@ -97,6 +98,9 @@ impl Nnpack {
         epilogue: Epilogue,
     ) -> std::result::Result<(Job, Epilogue, f64), String> {
         let problem = ConvProblem::of(p, call)?;
+        if Algorithm::allowed(&problem, &self.options).is_empty() {
+            return Err("bfloat16 where no algorithm of Winograd's fits".into());
+        }
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
             return Err("bounds that would fill the padding of channels".into());
         }
@@ -122,10 +126,14 @@ impl Nnpack {
                     }
                 };
                 let Way { algorithm, threads, .. } = way;
+                let image = |sizes| match p.data {
+                    Data::Blocks => blocked(sizes),
+                    Data::ShortPixels => channels_last(sizes),
+                };
                 let rows = algorithm.reads_rows();
-                let data = if rows { Layout::RowMajor } else { blocked([p.n, p.c, p.h, p.w]) };
+                let data = if rows { Layout::RowMajor } else { image([p.n, p.c, p.h, p.w]) };
                 let weight = algorithm.form().layout([p.k, p.c, p.kh, p.kw]);
-                let layouts = [data, weight, blocked([p.n, p.k, p.oh, p.ow])];
+                let layouts = [data, weight, image([p.n, p.k, p.oh, p.ow])];
                 (way.prepare(&p, &self.options)?, algorithm.name(), threads, layouts)
             }
             Job::Dense(p) => {
@@ -146,7 +154,7 @@ impl Nnpack {
             output_layouts: vec![out_layout],
             scratch_bytes: algorithm.scratch_bytes(),
             can_run_inplace: epilogue.sum.is_some(),
-            kernel: Arc::new(ConvKernel { name, algorithm, epilogue }),
+            kernel: Arc::new(ConvKernel { name, algorithm, epilogue, dtype: call.outputs[0].dtype }),
         })
     }
 }

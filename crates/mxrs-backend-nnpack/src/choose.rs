@@ -10,7 +10,7 @@ use crate::layouts::{BLOCK, PackedForm};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::way::{Way, thread_counts};
-use crate::winograd::{Blocking, Variant};
+use crate::winograd::{Blocking, Data, Variant};
 use mxrs_types::Result;
 
 /// An algorithm.
@@ -45,12 +45,22 @@ impl Algorithm {
     }
 
     /// Those that a problem and the settings allow.
-    fn allowed(p: &ConvProblem, options: &NnpackOptions) -> Vec<Self> {
+    pub fn allowed(p: &ConvProblem, options: &NnpackOptions) -> Vec<Self> {
         if p.c < BLOCK {
             return vec![Self::Taps];
         }
         let fits = |variant: &Variant| p.stride == (1, 1) && variant.kernel() == [p.kh, p.kw];
-        [Self::Product].into_iter().chain(options.variants().filter(fits).map(Self::Winograd)).collect()
+        match p.data {
+            Data::Blocks => {
+                [Self::Product].into_iter().chain(options.variants().filter(fits).map(Self::Winograd)).collect()
+            }
+            // They round to three digits in the end: no variant is further off. A vendor library's sums of products of 16
+            // bits take half as long as float32.
+            Data::ShortPixels if options.winograd => {
+                Variant::ALL.into_iter().filter(fits).map(Self::Winograd).collect()
+            }
+            Data::ShortPixels => Vec::new(),
+        }
     }
 
     /// How long it should take.
@@ -163,6 +173,7 @@ mod tests {
             kw: window,
             stride: (stride, stride),
             pad: (pad, pad),
+            data: Data::Blocks,
         };
         Choice::new(&problem, options, 2, &Rates::FULL_512)
     }

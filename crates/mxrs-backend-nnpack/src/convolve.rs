@@ -7,7 +7,8 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Memory of one run. Numbers are `f32`; all pointers are aligned to 64 bytes.
+/// Memory of one run. Numbers are `f32`, but where a problem's data are bfloat16 so are bias, sum and output behind these
+/// pointers. All are aligned to 64 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
     /// Data, in the layout that the algorithm wants.

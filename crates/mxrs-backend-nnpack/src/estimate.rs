@@ -7,12 +7,17 @@ use crate::filtering::n_tiles;
 use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
-use crate::winograd::Variant;
+use crate::winograd::{Data, Variant};
 
 /// Time of the direct sum in a vendor library.
 pub fn vendor(p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
+    // Numbers of half the length are multiplied two at a time.
+    let in_a_number = match p.data {
+        Data::Blocks => 1,
+        Data::ShortPixels => 2,
+    };
     let sum = p.flops() / 2.0 / rates.vendor[usize::from(p.stride != (1, 1))] / threads as f64;
-    rates.both(sum, rates.weights(p.c * p.k * p.kh * p.kw, threads))
+    rates.both(sum / in_a_number as f64, rates.weights(p.c * p.k * p.kh * p.kw / in_a_number, threads))
 }
 
 /// Time of the direct sum over blocks of channels.

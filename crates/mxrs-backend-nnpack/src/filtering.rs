@@ -2,14 +2,16 @@
 
 use crate::Isa;
 use crate::convolve::{Convolve, Operands};
+use crate::gemm::element::widen;
 use crate::problem::ConvProblem;
-use crate::winograd::{Blocking, Epilogue, Plan, Shape, Variant};
+use crate::winograd::{Blocking, Data, Epilogue, Plan, Shape, Variant};
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
 /// The convolution prepared.
 pub struct WinogradConv {
     plan: Plan,
+    data: Data,
 }
 
 /// Tiles of a problem: across, down and of all images.
@@ -29,26 +31,42 @@ impl WinogradConv {
     /// # Errors
     /// Where the variant is for other windows.
     pub fn new(p: &ConvProblem, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
-        Ok(Self { plan: Plan::new(shape(p), variant, blocking, isa)? })
+        Ok(Self { plan: Plan::with_data(shape(p), variant, blocking, isa, p.data)?, data: p.data })
+    }
+
+    /// Numbers of the widened bias.
+    fn n_widened(&self) -> usize {
+        match self.data {
+            Data::Blocks => 0,
+            Data::ShortPixels => self.plan.shape().k,
+        }
     }
 }
 
 impl Convolve for WinogradConv {
     fn scratch_bytes(&self) -> usize {
-        self.plan.scratch_bytes()
+        self.plan.scratch_bytes() + self.n_widened() * size_of::<f32>()
     }
 
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         let k = self.plan.shape().k;
-        // SAFETY: the caller's promise: a bias of `k` numbers, and scratch memory of the planned size, both only read or
-        // only used here.
-        let (bias, scratch) = unsafe {
-            let bias = (!o.bias.is_null()).then(|| std::slice::from_raw_parts(o.bias, k));
-            (bias, std::slice::from_raw_parts_mut(o.scratch, self.scratch_bytes() / size_of::<f32>()))
+        // SAFETY: the caller's promise: scratch memory of the planned size, only used here.
+        let scratch = unsafe { std::slice::from_raw_parts_mut(o.scratch, self.scratch_bytes() / size_of::<f32>()) };
+        let (widened, scratch) = scratch.split_at_mut(self.n_widened());
+        let bias = match self.data {
+            _ if o.bias.is_null() => None,
+            // SAFETY: the caller's promise: a bias of `k` numbers, only read.
+            Data::Blocks => Some(unsafe { std::slice::from_raw_parts(o.bias, k) }),
+            Data::ShortPixels => {
+                // SAFETY: as above, of 16 bits each.
+                let short = unsafe { std::slice::from_raw_parts(o.bias.cast::<u16>(), k) };
+                widened.iter_mut().zip(short).for_each(|(to, x)| *to = widen(*x));
+                Some(&*widened)
+            }
         };
-        let sum = (!o.sum.is_null()).then_some(o.sum);
+        let sum = (!o.sum.is_null()).then_some(o.sum.cast());
         let epilogue = Epilogue { bias, sum, lo: o.bounds.low, hi: o.bounds.high };
         // SAFETY: the caller's promise.
-        unsafe { self.plan.run(o.src, o.weights, &epilogue, o.dst, scratch, team) }
+        unsafe { self.plan.run(o.src.cast(), o.weights, &epilogue, o.dst.cast(), scratch, team) }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::convolve::{Convolve, Operands};
 use crate::epilogue::Epilogue;
+use crate::gemm::element::{narrow, widen};
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
-use mxrs_types::{Result, WriteReq};
+use mxrs_types::{DType, Result, WriteReq};
 
 /// A convolution ready to run.
 pub struct ConvKernel {
@@ -13,6 +14,8 @@ pub struct ConvKernel {
     pub algorithm: Box<dyn Convolve>,
     /// What becomes of them.
     pub epilogue: Epilogue,
+    /// Numbers of the output.
+    pub dtype: DType,
 }
 
 impl ConvKernel {
@@ -48,8 +51,15 @@ impl Kernel for ConvKernel {
                 let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
                 self.write(args, RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
                 // SAFETY: the output of the running call; the algorithm is done and had another.
-                let to = bytemuck::cast_slice_mut::<u8, f32>(unsafe { out.bytes_mut() });
-                to.iter_mut().zip(bytemuck::cast_slice::<Line, f32>(&side)).for_each(|(to, x)| *to += x);
+                let to = unsafe { out.bytes_mut() };
+                if self.dtype == DType::BF16 {
+                    let to = bytemuck::cast_slice_mut::<u8, u16>(to).iter_mut();
+                    let side = bytemuck::cast_slice::<Line, u16>(&side);
+                    to.zip(side).for_each(|(to, x)| *to = narrow(widen(*to) + widen(*x)));
+                } else {
+                    let to = bytemuck::cast_slice_mut::<u8, f32>(to).iter_mut();
+                    to.zip(bytemuck::cast_slice::<Line, f32>(&side)).for_each(|(to, x)| *to += x);
+                }
             }
         }
         Ok(())

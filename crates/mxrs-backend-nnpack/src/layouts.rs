@@ -23,6 +23,19 @@ pub fn blocked([n, c, h, w]: [usize; 4]) -> Layout {
     }
 }
 
+/// `nhwc` of a tensor `[n, c, h, w]`: all channels of a pixel, then the next pixel.
+pub fn channels_last([n, c, h, w]: [usize; 4]) -> Layout {
+    Layout::Blocked { padded: smallvec![n, c, h, w], strides: smallvec![h * w * c, 1, w * c, c], blocks: smallvec![] }
+}
+
+/// Sizes of a tensor of `bfloat16` with four axes.
+pub fn short_image(desc: &TensorDesc) -> Option<[usize; 4]> {
+    if desc.dtype != DType::BF16 {
+        return None;
+    }
+    desc.shape[..].try_into().ok()
+}
+
 /// Sizes of a tensor of `f32` with four axes.
 pub fn image(desc: &TensorDesc) -> Option<[usize; 4]> {
     if desc.dtype != DType::F32 {

@@ -1,4 +1,5 @@
-//! Convolutions for inference in `f32`, after NNPACK, written for few threads and activations in blocks of channels.
+//! Convolutions for inference in `f32`, and in `bf16` what Winograd's algorithms do, after NNPACK, written for few threads and
+//! activations in blocks of channels.
 //!
 //! It takes two-dimensional convolutions of one group without dilation, with a bias, a sum, and ReLU or bounds behind them.
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries know too), so that a row of a product is read where

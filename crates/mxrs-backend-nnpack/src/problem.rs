@@ -1,5 +1,7 @@
 //! A convolution as the kernels see it: sizes, stride and padding in two dimensions, one group, no dilation.
 
+use crate::layouts::BLOCK;
+use crate::winograd::Data;
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::nn::convolution::ConvolutionParams;
@@ -30,6 +32,8 @@ pub struct ConvProblem {
     pub stride: (usize, usize),
     /// Zeros before the first and behind the last cell, down and across.
     pub pad: (usize, usize),
+    /// What numbers data and output are.
+    pub data: Data,
 }
 
 impl ConvProblem {
@@ -42,7 +46,12 @@ impl ConvProblem {
             return Err("a convolution without data or weight".into());
         };
         let tensors = call.inputs.iter().chain(call.outputs);
-        if let Some(other) = tensors.clone().find(|t| t.dtype != DType::F32) {
+        let numbers = match out.dtype {
+            DType::BF16 => Data::ShortPixels,
+            _ => Data::Blocks,
+        };
+        let taken = if numbers == Data::Blocks { DType::F32 } else { DType::BF16 };
+        if let Some(other) = tensors.clone().find(|t| t.dtype != taken) {
             return Err(format!("{} numbers", other.dtype));
         }
         if tensors.clone().any(|t| t.shape.n_elements() == 0) {
@@ -63,7 +72,10 @@ impl ConvProblem {
         }
         let (stride, pad) = (pair(&p.stride, 1)?, pair(&p.pad, 0)?);
         let ([n, c, h, w], [k, _, kh, kw], [_, _, oh, ow]) = (sizes(data)?, sizes(weight)?, sizes(out)?);
-        Ok(Self { n, c, k, h, w, oh, ow, kh, kw, stride, pad })
+        if numbers == Data::ShortPixels && !(c.is_multiple_of(BLOCK) && k.is_multiple_of(BLOCK)) {
+            return Err(format!("{taken} in {c} and {k} channels"));
+        }
+        Ok(Self { n, c, k, h, w, oh, ow, kh, kw, stride, pad, data: numbers })
     }
 
     /// Multiplications and additions of the direct sum.

@@ -1,7 +1,8 @@
 //! Copies between layouts: images row by row or in blocks of channels, weights into their packed forms.
 
 use crate::convolve::{Panel, part};
-use crate::layouts::{BLOCK, PANEL, PackedForm, image, is_blocked, transform};
+use crate::gemm::element::widen;
+use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, image, is_blocked, short_image, transform};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result, WriteReq};
@@ -13,26 +14,36 @@ const NUMBERS_PER_THREAD: usize = 1 << 14;
 pub struct Reorder {
     sizes: [usize; 4],
     way: Way,
+    /// Whether numbers are bfloat16. Weights are packed as float32.
+    is_short: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     ToBlocks,
     FromBlocks,
+    /// Bfloat16 with channels last.
+    ToPixels,
+    FromPixels,
     Pack(PackedForm),
 }
 
 impl Reorder {
     /// The copy, if both layouts are known here.
     pub fn new(from: &TensorDesc, to: &TensorDesc) -> Option<Self> {
-        let sizes = image(from).filter(|sizes| image(to).as_ref() == Some(sizes) && !sizes.contains(&0))?;
+        let is_short = short_image(from).is_some();
+        let of = if is_short { short_image } else { image };
+        let sizes = of(from).filter(|sizes| of(to).as_ref() == Some(sizes) && !sizes.contains(&0))?;
+        let is_last = |desc: &TensorDesc| is_short && desc.layout == channels_last(sizes);
         let way = match (from.layout.is_row_major(), to.layout.is_row_major()) {
             (true, false) if is_blocked(to) => Way::ToBlocks,
             (false, true) if is_blocked(from) => Way::FromBlocks,
+            (true, false) if is_last(to) => Way::ToPixels,
+            (false, true) if is_last(from) => Way::FromPixels,
             (true, false) => Way::Pack(PackedForm::of(&to.layout).filter(|form| form.layout(sizes) == to.layout)?),
             _ => return None,
         };
-        Some(Self { sizes, way })
+        Some(Self { sizes, way, is_short })
     }
 }
 
@@ -40,7 +51,8 @@ impl Kernel for Reorder {
     fn name(&self) -> &str {
         match self.way {
             Way::ToBlocks => "nnpack:reorder:blocks",
-            Way::FromBlocks => "nnpack:reorder:rows",
+            Way::ToPixels => "nnpack:reorder:pixels",
+            Way::FromBlocks | Way::FromPixels => "nnpack:reorder:rows",
             Way::Pack(_) => "nnpack:reorder:weights",
         }
     }
@@ -52,12 +64,33 @@ impl Kernel for Reorder {
             WriteReq::Write | WriteReq::Inplace => {}
         }
         // SAFETY: the input of the running call, which is not the output: their layouts differ.
-        let from = bytemuck::cast_slice::<u8, f32>(unsafe { args.inputs[0].bytes() });
+        let from = unsafe { args.inputs[0].bytes() };
         // SAFETY: its output, of which this is the only slice.
-        let to = bytemuck::cast_slice_mut::<u8, f32>(unsafe { args.outputs[0].bytes_mut() });
+        let to = unsafe { args.outputs[0].bytes_mut() };
         let [n, c, h, w] = self.sizes;
         let pixels = h * w;
+        let lines = match self.way {
+            Way::ToPixels => Some([c, pixels]),
+            Way::FromPixels => Some([pixels, c]),
+            _ => None,
+        };
+        if let Some([rows, columns]) = lines {
+            let from = bytemuck::cast_slice::<u8, u16>(from);
+            let all =
+                from.chunks_exact(c * pixels).zip(bytemuck::cast_slice_mut::<u8, u16>(to).chunks_exact_mut(c * pixels));
+            all.for_each(|(from, to)| turn(from, to, rows, columns));
+            return Ok(());
+        }
+        let widened: Vec<f32>;
+        let from = if self.is_short {
+            widened = bytemuck::cast_slice::<u8, u16>(from).iter().map(|x| widen(*x)).collect();
+            &widened
+        } else {
+            bytemuck::cast_slice::<u8, f32>(from)
+        };
+        let to = bytemuck::cast_slice_mut::<u8, f32>(to);
         match self.way {
+            Way::ToPixels | Way::FromPixels => {}
             Way::ToBlocks => {
                 in_chunks(args.team, to, pixels * BLOCK, &|at, block| {
                     let (image, cb) = (at / c.div_ceil(BLOCK), at % c.div_ceil(BLOCK));
@@ -111,6 +144,17 @@ struct Start(*mut f32);
 
 // SAFETY: the parts are disjoint; see `in_chunks`.
 unsafe impl Sync for Start {}
+
+/// Rows become columns.
+fn turn(from: &[u16], to: &mut [u16], rows: usize, columns: usize) {
+    for first in (0..columns).step_by(TILE) {
+        for (row, from) in from.chunks_exact(columns).enumerate() {
+            for (column, x) in from.iter().enumerate().skip(first).take(TILE) {
+                to[column * rows + row] = *x;
+            }
+        }
+    }
+}
 
 /// Pixels that are turned around at a time: those of one cache line.
 const TILE: usize = 16;

@@ -21,6 +21,7 @@ struct Case {
     bias: bool,
     sum: bool,
     act: &'static str,
+    dtype: DType,
 }
 
 /// Numbers that look random.
@@ -57,6 +58,7 @@ impl Case {
             bias: numbers.below(2) == 0,
             sum: numbers.below(3) == 0,
             act: ["none", "relu", "clip"][numbers.below(3)],
+            dtype: DType::F32,
         }
     }
 
@@ -120,7 +122,7 @@ impl Case {
         let op = ops.get("_sg_conv").expect("it is in the catalogue");
         let params = op.parse(&self.attrs()).expect("the attributes are right");
         let (oh, ow) = self.out_size();
-        let dense = |sizes: &[usize]| TensorDesc::dense(sizes, DType::F32);
+        let dense = |sizes: &[usize]| TensorDesc::dense(sizes, self.dtype);
         let out = dense(&[self.n, self.k, oh, ow]);
         let mut inputs = vec![
             dense(&[self.n, self.c, self.size.0, self.size.1]),
@@ -128,7 +130,8 @@ impl Case {
         ];
         inputs.extend(self.bias.then(|| dense(&[self.k])));
         inputs.extend(self.sum.then(|| out.clone()));
-        let data: Vec<Vec<f64>> = inputs.iter().map(|desc| numbers.tensor(desc.shape.n_elements())).collect();
+        let exact = |x: Vec<f64>| AlignedBuffer::from_f64(&x, self.dtype).to_f64(self.dtype);
+        let data: Vec<Vec<f64>> = inputs.iter().map(|desc| exact(numbers.tensor(desc.shape.n_elements()))).collect();
         let bias = self.bias.then(|| &data[2][..]);
         let sum = self.sum.then(|| &data[inputs.len() - 1][..]);
         let expected = self.expected(&data[0], &data[1], bias, sum);
@@ -151,7 +154,7 @@ impl Case {
             .zip(&data)
             .map(|((desc, layout), data)| {
                 let to = desc.with_layout(layout.clone());
-                copy(backend, &AlignedBuffer::from_f64(data, DType::F32), desc, &to, team)
+                copy(backend, &AlignedBuffer::from_f64(data, self.dtype), desc, &to, team)
             })
             .collect();
         let blocked = out.with_layout(planned.output_layouts[0].clone());
@@ -165,15 +168,18 @@ impl Case {
             }
             run(&planned, &laid_out, &mut result, in_place, team);
             assert!(result.guard_is_intact(), "{self:?}");
-            let padding_is_zero = padding(&result, [self.n, self.k, oh, ow]).all(|x| x == 0.0);
-            assert!(padding_is_zero, "{self:?}: channels of padding are not 0");
-            let got = copy(backend, &result, &blocked, &out, team).to_f64(DType::F32);
+            let is_blocked = self.dtype == DType::F32;
+            let padding_is_zero = || padding(&result, [self.n, self.k, oh, ow]).all(|x| x == 0.0);
+            assert!(!is_blocked || padding_is_zero(), "{self:?}: channels of padding are not 0");
+            let got = copy(backend, &result, &blocked, &out, team).to_f64(self.dtype);
             let terms = (self.c * self.window.0 * self.window.1) as f64;
             // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
             let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt();
             for (at, (got, want)) in got.iter().zip(&expected).enumerate() {
                 let error = (got - want).abs();
-                assert!(error <= bound, "{self:?}, in place {in_place}: [{at}] {got}, expected {want}");
+                // Half of the last of the 8 digits.
+                let rounding = if self.dtype == DType::BF16 { want.abs() / 256.0 } else { 0.0 };
+                assert!(error <= bound + rounding, "{self:?}, in place {in_place}: [{at}] {got}, expected {want}");
             }
         }
     }
@@ -253,6 +259,64 @@ fn random_problems_agree_with_double_precision() {
                 Case::random(&mut numbers).check(&backend, &team, &mut numbers);
             }
         }
+    }
+}
+
+#[test]
+fn random_problems_of_bfloat16_round_once() {
+    let mut numbers = Numbers(0x0bad_cafe_1234_5671);
+    for threads in [1, 3] {
+        let team = team(threads);
+        for isa in Isa::available() {
+            // The largest tiles are allowed.
+            let accuracy = Accuracy::Loose;
+            let backend = Nnpack::new(&team, NnpackOptions { isa, accuracy, ..NnpackOptions::default() });
+            for window in [(3, 3), (1, 7), (7, 1), (5, 5), (1, 3), (3, 1)] {
+                for _ in 0..2 {
+                    let random = Case::random(&mut numbers);
+                    let (c, k) = ([16, 48, 64][numbers.below(3)], [16, 32, 80][numbers.below(3)]);
+                    let size = (window.0 + numbers.below(20), window.1 + numbers.below(40));
+                    let pad = (numbers.below(window.0), numbers.below(window.1));
+                    let case = Case { c, k, size, window, pad, stride: (1, 1), dtype: DType::BF16, ..random };
+                    case.check(&backend, &team, &mut numbers);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bfloat16_is_taken_where_winograd_fits_only() {
+    let ops = mxrs_ops::catalogue();
+    let op = ops.get("Convolution").expect("it is in the catalogue");
+    let says = |c: usize, k: usize, window: usize, stride: usize, winograd: bool| {
+        let backend = Nnpack::new(&Team::serial(), NnpackOptions { winograd, ..NnpackOptions::default() });
+        let k_word = k.to_string();
+        let (window_word, stride_word) = (format!("({window}, {window})"), format!("({stride}, {stride})"));
+        let attrs =
+            [("kernel", window_word.as_str()), ("stride", &stride_word), ("num_filter", &k_word), ("no_bias", "True")];
+        let params = op.parse(&Attrs::from(attrs)).expect("the attributes are right");
+        let out = (20 - window) / stride + 1;
+        let desc = |sizes: &[usize]| TensorDesc::dense(sizes, DType::BF16);
+        let inputs = [desc(&[1, c, 20, 20]), desc(&[k, c, window, window])];
+        let outputs = [desc(&[1, k, out, out])];
+        let is_constant = [false, true];
+        let call = OpCall {
+            op,
+            params: &params,
+            inputs: &inputs,
+            outputs: &outputs,
+            is_constant: &is_constant,
+            is_train: false,
+        };
+        backend.supports(&call)
+    };
+    assert!(matches!(says(32, 32, 3, 1, true), Support::Yes { .. }));
+    for (c, k, window, stride, winograd) in
+        [(32, 32, 3, 2, true), (32, 32, 1, 1, true), (24, 32, 3, 1, true), (32, 24, 3, 1, true), (32, 32, 3, 1, false)]
+    {
+        let Support::No(reason) = says(c, k, window, stride, winograd) else { panic!("{c} {k} {window} {stride}") };
+        assert!(reason.contains("bfloat16"), "{reason}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! A register of float32 values, by instruction set, so that a kernel is written once.
 
+use super::element::{narrow, widen};
+
 /// One register. All functions must be called from code compiled for the instructions (`#[target_feature]`), into which they
 /// are inlined.
 pub(crate) trait Lanes: Copy {
@@ -9,6 +11,10 @@ pub(crate) trait Lanes: Copy {
     unsafe fn load(from: *const f32) -> Self;
     /// Writes `N` values; any alignment.
     unsafe fn store(self, to: *mut f32);
+    /// Reads `N` values of bfloat16; any alignment.
+    unsafe fn load_short(from: *const u16) -> Self;
+    /// Writes `N` values as bfloat16, rounded to the nearest; any alignment.
+    unsafe fn store_short(self, to: *mut u16);
     /// `N` times the same value.
     unsafe fn splat(x: f32) -> Self;
     /// `self + y`.
@@ -56,6 +62,16 @@ impl Lanes for Plain {
         unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
     }
     #[inline(always)]
+    unsafe fn load_short(from: *const u16) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { from.cast::<[u16; 8]>().read_unaligned() }.map(widen))
+    }
+    #[inline(always)]
+    unsafe fn store_short(self, to: *mut u16) {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<[u16; 8]>().write_unaligned(self.0.map(narrow)) }
+    }
+    #[inline(always)]
     unsafe fn splat(x: f32) -> Self {
         Self([x; 8])
     }
@@ -94,7 +110,7 @@ mod x86 {
 
     macro_rules! lanes {
         ($register:ty, $n:literal, $load:ident, $store:ident, $set1:ident, $add:ident, $sub:ident, $mul:ident, $fmadd:ident,
-         $fnmadd:ident, $max:ident, $min:ident) => {
+         $fnmadd:ident, $max:ident, $min:ident, $widen:ident, $narrow:ident) => {
             // SAFETY of the methods: the caller is compiled for the instructions; `load` and `store` need `N` readable or
             // writable values, the others nothing.
             impl Lanes for $register {
@@ -108,6 +124,16 @@ mod x86 {
                 unsafe fn store(self, to: *mut f32) {
                     // SAFETY: the caller's promise.
                     unsafe { $store(to, self) }
+                }
+                #[inline(always)]
+                unsafe fn load_short(from: *const u16) -> Self {
+                    // SAFETY: the caller's promise.
+                    unsafe { $widen(from) }
+                }
+                #[inline(always)]
+                unsafe fn store_short(self, to: *mut u16) {
+                    // SAFETY: the caller's promise.
+                    unsafe { $narrow(self, to) }
                 }
                 #[inline(always)]
                 unsafe fn splat(x: f32) -> Self {
@@ -154,6 +180,57 @@ mod x86 {
         };
     }
 
+    /// 8 numbers of bfloat16.
+    #[inline(always)]
+    unsafe fn widen_8(from: *const u16) -> __m256 {
+        // SAFETY: the caller's promise: 8 readable numbers, and the instructions.
+        unsafe {
+            let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))
+        }
+    }
+
+    /// Half of the last kept digit, less where that digit is even; what is not a number gets a digit that stays.
+    #[inline(always)]
+    unsafe fn narrow_8(x: __m256, to: *mut u16) {
+        // SAFETY: the caller's promise: 8 writable numbers, and the instructions.
+        unsafe {
+            let bits = _mm256_castps_si256(x);
+            let last = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
+            let rounded = _mm256_add_epi32(bits, _mm256_add_epi32(last, _mm256_set1_epi32(0x7fff)));
+            let quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x0040_0000));
+            let is_nan = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));
+            let kept = _mm256_srli_epi32::<16>(_mm256_blendv_epi8(rounded, quiet, is_nan));
+            let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(kept, kept));
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(packed));
+        }
+    }
+
+    /// 16 numbers of bfloat16.
+    #[inline(always)]
+    unsafe fn widen_16(from: *const u16) -> __m512 {
+        // SAFETY: the caller's promise: 16 readable numbers, and the instructions.
+        unsafe {
+            let bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
+            _mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits))
+        }
+    }
+
+    /// As [`narrow_8`].
+    #[inline(always)]
+    unsafe fn narrow_16(x: __m512, to: *mut u16) {
+        // SAFETY: the caller's promise: 16 writable numbers, and the instructions.
+        unsafe {
+            let bits = _mm512_castps_si512(x);
+            let last = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+            let rounded = _mm512_add_epi32(bits, _mm512_add_epi32(last, _mm512_set1_epi32(0x7fff)));
+            let quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x0040_0000));
+            let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x);
+            let kept = _mm512_srli_epi32::<16>(_mm512_mask_blend_epi32(is_nan, rounded, quiet));
+            _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(kept));
+        }
+    }
+
     lanes!(
         __m256,
         8,
@@ -166,7 +243,9 @@ mod x86 {
         _mm256_fmadd_ps,
         _mm256_fnmadd_ps,
         _mm256_max_ps,
-        _mm256_min_ps
+        _mm256_min_ps,
+        widen_8,
+        narrow_8
     );
     lanes!(
         __m512,
@@ -180,6 +259,8 @@ mod x86 {
         _mm512_fmadd_ps,
         _mm512_fnmadd_ps,
         _mm512_max_ps,
-        _mm512_min_ps
+        _mm512_min_ps,
+        widen_16,
+        narrow_16
     );
 }

@@ -8,6 +8,7 @@
 //! The left operand is read where it lies: blocks of 16 channels, a row per pixel or tile. The right operand is packed, a
 //! panel per 32 columns, `width` values per step; a last panel may be 16 wide.
 
+pub(crate) mod element;
 mod kernels;
 pub(crate) mod lanes;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::one_d::{self, unrolled};
 use super::points::Points;
+use crate::gemm::element::Element;
 use crate::gemm::lanes::Lanes;
 
 /// Channels of a block.
@@ -17,8 +18,10 @@ static ZEROS: [f32; BUFFER_STRIDE] = [0.0; BUFFER_STRIDE];
 
 /// Neighbouring tiles of one row of tiles, one channel block.
 pub(super) struct Tiles {
-    /// The image's plane of this channel block: `[h][w][16]`.
-    pub src: *const f32,
+    /// The image's first pixel of this channel block.
+    pub src: *const u8,
+    /// Numbers from one row of it to the next, and from one pixel to the next.
+    pub steps: [usize; 2],
     /// Its height and width.
     pub size: [usize; 2],
     /// Row and column of the first tile's first input, negative where padding is read.
@@ -39,7 +42,7 @@ pub(super) struct Tiles {
 /// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Tiles`] says, and nobody else uses
 /// what is written.
 #[inline(always)]
-pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles) {
+pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Tiles) {
     // SAFETY: rows come from the image or the zeros, columns from the part of the buffer that is in the image; the caller's
     // promise covers factors and buffer.
     unsafe {
@@ -48,11 +51,15 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles) {
         let [h, w] = t.size;
         let left = (-t.origin[1]).clamp(0, columns as isize) as usize;
         let right = (w as isize - t.origin[1]).clamp(left as isize, columns as isize) as usize;
-        let mut rows = [ZEROS.as_ptr(); super::points::MAX_N];
+        let pixel = if E::IS_BLOCKED { BLOCK } else { t.steps[1] };
+        let mut rows = [ZEROS.as_ptr().cast::<E>(); super::points::MAX_N];
+        // Where pixels lie apart the zeros are always the same.
+        let mut pixels = [if E::IS_BLOCKED { BLOCK } else { 0 }; super::points::MAX_N];
         for i in 0..V::N {
             let y = t.origin[0] + i as isize;
             if (0..h as isize).contains(&y) {
-                rows[i] = t.src.wrapping_offset((y * w as isize + t.origin[1]) * BLOCK as isize);
+                let first = y * t.steps[0] as isize + t.origin[1] * pixel as isize;
+                (rows[i], pixels[i]) = (t.src.cast::<E>().wrapping_offset(first), pixel);
             }
         }
         for x in (0..left).chain(right..columns) {
@@ -67,7 +74,8 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles) {
                 let at = x * BLOCK + lane;
                 let mut d = [L::splat(0.0); super::points::MAX_N];
                 unrolled!(i in 0..V::N, {
-                    d[i] = L::load(rows[i].wrapping_add(at));
+                    let from = if E::IS_BLOCKED { at } else { x * pixels[i] + lane };
+                    d[i] = E::load(rows[i].wrapping_add(from));
                 });
                 let d = one_d::input::<L, V>(&d);
                 unrolled!(i in 0..V::N, {

@@ -1,9 +1,11 @@
 //! The two-dimensional transforms by variant and instruction set.
 
 use super::points::{self, Points};
-use super::{Variant, input, output, weights};
+use super::{Data, Variant, input, output, weights};
 use crate::Isa;
+use crate::gemm::element::Element;
 use crate::isa::Set;
+use half::bf16;
 
 type Input = unsafe fn(&input::Tiles);
 type Output = unsafe fn(&output::Tiles<'_>);
@@ -27,30 +29,37 @@ pub(super) struct Kernels {
 
 impl Kernels {
     /// Those of a variant.
-    pub fn new(variant: Variant, isa: Isa) -> Self {
+    pub fn new(variant: Variant, isa: Isa, data: Data) -> Self {
+        match data {
+            Data::Blocks => Self::of::<f32>(variant, isa),
+            Data::ShortPixels => Self::of::<bf16>(variant, isa),
+        }
+    }
+
+    fn of<E: Element>(variant: Variant, isa: Isa) -> Self {
         match variant {
-            Variant::F2 => pair::<points::F2x3, points::F2x3>(isa),
-            Variant::F3 => pair::<points::F3x3, points::F3x3>(isa),
-            Variant::F4 => pair::<points::F4x3, points::F4x3>(isa),
-            Variant::F5 => pair::<points::F5x3, points::F5x3>(isa),
-            Variant::F6 => pair::<points::F6x3, points::F6x3>(isa),
-            Variant::F3Of5 => pair::<points::F3x5, points::F3x5>(isa),
-            Variant::F4Of5 => pair::<points::F4x5, points::F4x5>(isa),
-            Variant::Row4Of3 => pair::<points::F1x1, points::F4x3>(isa),
-            Variant::Column4Of3 => pair::<points::F4x3, points::F1x1>(isa),
-            Variant::Row3Of7 => pair::<points::F1x1, points::F3x7>(isa),
-            Variant::Column3Of7 => pair::<points::F3x7, points::F1x1>(isa),
+            Variant::F2 => pair::<points::F2x3, points::F2x3, E>(isa),
+            Variant::F3 => pair::<points::F3x3, points::F3x3, E>(isa),
+            Variant::F4 => pair::<points::F4x3, points::F4x3, E>(isa),
+            Variant::F5 => pair::<points::F5x3, points::F5x3, E>(isa),
+            Variant::F6 => pair::<points::F6x3, points::F6x3, E>(isa),
+            Variant::F3Of5 => pair::<points::F3x5, points::F3x5, E>(isa),
+            Variant::F4Of5 => pair::<points::F4x5, points::F4x5, E>(isa),
+            Variant::Row4Of3 => pair::<points::F1x1, points::F4x3, E>(isa),
+            Variant::Column4Of3 => pair::<points::F4x3, points::F1x1, E>(isa),
+            Variant::Row3Of7 => pair::<points::F1x1, points::F3x7, E>(isa),
+            Variant::Column3Of7 => pair::<points::F3x7, points::F1x1, E>(isa),
         }
     }
 }
 
-fn pair<V: Points, H: Points>(isa: Isa) -> Kernels {
+fn pair<V: Points, H: Points, E: Element>(isa: Isa) -> Kernels {
     let (input, output): (Input, Output) = match isa.set() {
-        Set::Portable => (input_portable::<V, H>, output_portable::<V, H>),
+        Set::Portable => (input_portable::<V, H, E>, output_portable::<V, H, E>),
         #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => (input_avx2::<V, H>, output_avx2::<V, H>),
+        Set::Avx2 => (input_avx2::<V, H, E>, output_avx2::<V, H, E>),
         #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => (input_avx512::<V, H>, output_avx512::<V, H>),
+        Set::Avx512 => (input_avx512::<V, H, E>, output_avx512::<V, H, E>),
     };
     let weights = || weights::Matrices::new::<V, H>();
     Kernels { input, output, weights, m: [V::M, H::M], r: [V::R, H::R], n: [V::N, H::N] }
@@ -61,16 +70,16 @@ macro_rules! compiled {
         /// # Safety
         /// As [`input::transform`].
         $(#[$with])*
-        unsafe fn $input<V: Points, H: Points>(tiles: &input::Tiles) {
+        unsafe fn $input<V: Points, H: Points, E: Element>(tiles: &input::Tiles) {
             // SAFETY: the caller's promise.
-            unsafe { input::transform::<$lanes, V, H>(tiles) }
+            unsafe { input::transform::<$lanes, V, H, E>(tiles) }
         }
         /// # Safety
         /// As [`output::transform`].
         $(#[$with])*
-        unsafe fn $output<V: Points, H: Points>(tiles: &output::Tiles<'_>) {
+        unsafe fn $output<V: Points, H: Points, E: Element>(tiles: &output::Tiles<'_>) {
             // SAFETY: the caller's promise.
-            unsafe { output::transform::<$lanes, V, H>(tiles) }
+            unsafe { output::transform::<$lanes, V, H, E>(tiles) }
         }
     };
 }

@@ -10,6 +10,7 @@
 
 mod blocking;
 mod candidates;
+mod image;
 mod input;
 mod kernels;
 mod one_d;
@@ -60,6 +61,16 @@ impl Shape {
             .iter()
             .product::<f64>()
     }
+}
+
+/// What numbers activations are, and how they lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Data {
+    /// Float32 in blocks of 16 channels, `[n][C/16][h][w][16]`, the last padded with zeros.
+    #[default]
+    Blocks,
+    /// Bfloat16 with channels last, `[n][h][w][C]`, in multiples of 16 channels. Products and sums are float32.
+    ShortPixels,
 }
 
 /// How large the tiles are.
@@ -135,17 +146,17 @@ impl Variant {
 
     /// Height and width of the filters it is for.
     pub fn kernel(self) -> [usize; 2] {
-        Kernels::new(self, Isa::PORTABLE).r
+        Kernels::new(self, Isa::PORTABLE, Data::Blocks).r
     }
 
     /// Height and width of a tile's outputs.
     pub fn outputs(self) -> [usize; 2] {
-        Kernels::new(self, Isa::PORTABLE).m
+        Kernels::new(self, Isa::PORTABLE, Data::Blocks).m
     }
 
     /// Height and width of a tile's inputs, and of its factors.
     pub fn inputs(self) -> [usize; 2] {
-        Kernels::new(self, Isa::PORTABLE).n
+        Kernels::new(self, Isa::PORTABLE, Data::Blocks).n
     }
 }
 
@@ -155,7 +166,7 @@ pub struct Epilogue<'a> {
     /// Added to each channel: `K` values.
     pub bias: Option<&'a [f32]>,
     /// Added: a tensor like the output, which may be the output itself.
-    pub sum: Option<*const f32>,
+    pub sum: Option<*const u8>,
     /// Lower bound; negative infinity for none.
     pub lo: f32,
     /// Upper bound; infinity for none.
@@ -173,6 +184,7 @@ impl Default for Epilogue<'_> {
 pub struct Plan {
     shape: Shape,
     variant: Variant,
+    data: Data,
     blocking: Blocking,
     kernels: Kernels,
     gemm: Gemm,
@@ -186,17 +198,30 @@ pub struct Plan {
 
 impl std::fmt::Debug for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { shape, variant, blocking, .. } = self;
-        f.debug_struct("Plan").field("shape", shape).field("variant", variant).field("blocking", blocking).finish()
+        let Self { shape, variant, data, blocking, .. } = self;
+        f.debug_struct("Plan")
+            .field("shape", shape)
+            .field("variant", variant)
+            .field("data", data)
+            .field("blocking", blocking)
+            .finish()
     }
 }
 
 impl Plan {
-    /// Prepares a variant with a blocking (made to fit: [`Plan::blocking`]) for instructions.
+    /// Prepares a variant with a blocking (made to fit: [`Plan::blocking`]) for instructions and [blocks](Data::Blocks).
     ///
     /// # Errors
     /// If the variant is for other filters, or a size is zero.
     pub fn new(shape: Shape, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
+        Self::with_data(shape, variant, blocking, isa, Data::Blocks)
+    }
+
+    /// The same for any data.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; channels last that are no multiples of 16.
+    pub fn with_data(shape: Shape, variant: Variant, blocking: Blocking, isa: Isa, data: Data) -> Result<Self> {
         if shape.kernel != variant.kernel() {
             return Err(Error::invalid(
                 "filter size",
@@ -208,10 +233,15 @@ impl Plan {
         if sizes.contains(&0) {
             return Err(Error::invalid("convolution sizes", format!("{sizes:?}"), "none of zero"));
         }
-        let kernels = Kernels::new(variant, isa);
+        if data == Data::ShortPixels && [shape.c, shape.k].iter().any(|n| !n.is_multiple_of(BLOCK)) {
+            let got = format!("{} and {}", shape.c, shape.k);
+            return Err(Error::invalid("channels", got, format!("multiples of {BLOCK}")));
+        }
+        let kernels = Kernels::new(variant, isa, data);
         let tiles = [0, 1].map(|i| shape.out[i].div_ceil(kernels.m[i]));
         let (c_blocks, k_blocks) = (shape.c.div_ceil(BLOCK), shape.k.div_ceil(BLOCK));
-        let mut plan = Self { shape, variant, blocking, kernels, gemm: Gemm::new(isa), c_blocks, k_blocks, tiles };
+        let mut plan =
+            Self { shape, variant, data, blocking, kernels, gemm: Gemm::new(isa), c_blocks, k_blocks, tiles };
         plan.blocking = blocking.fitted(plan.n_tiles(), plan.panels());
         Ok(plan)
     }

@@ -4,6 +4,7 @@
 use super::input::BUFFER_STRIDE;
 use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points};
+use crate::gemm::element::Element;
 use crate::gemm::lanes::Lanes;
 
 /// Channels of a block.
@@ -30,11 +31,11 @@ pub(super) struct Tiles<'a> {
     /// Tiles.
     pub len: usize,
     /// Where the first tile's first output goes.
-    pub dst: *mut f32,
+    pub dst: *mut u8,
     /// Added to each output, addressed like it. Null for none.
-    pub sum: *const f32,
-    /// Values from one row of the image to the next.
-    pub row: usize,
+    pub sum: *const u8,
+    /// Numbers from one row of the image to the next, and from one pixel to the next.
+    pub steps: [usize; 2],
     /// Rows and columns of outputs that are inside the image.
     pub inside: [usize; 2],
     /// What is done to them.
@@ -49,7 +50,7 @@ pub(super) struct Tiles<'a> {
 /// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Tiles`] says, and nobody else uses
 /// what is written.
 #[inline(always)]
-pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles<'_>) {
+pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Tiles<'_>) {
     // SAFETY: the caller's promise; only rows and columns inside the image are touched.
     unsafe {
         for i in 0..V::N {
@@ -70,10 +71,10 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles<'_>) {
         }
         let [rows, columns] = t.inside;
         match (rows >= V::M, t.sum.is_null()) {
-            (true, true) => down_columns::<L, V, true, false>(t, V::M, columns),
-            (true, false) => down_columns::<L, V, true, true>(t, V::M, columns),
-            (false, true) => down_columns::<L, V, false, false>(t, rows, columns),
-            (false, false) => down_columns::<L, V, false, true>(t, rows, columns),
+            (true, true) => down_columns::<L, V, E, true, false>(t, V::M, columns),
+            (true, false) => down_columns::<L, V, E, true, true>(t, V::M, columns),
+            (false, true) => down_columns::<L, V, E, false, false>(t, rows, columns),
+            (false, false) => down_columns::<L, V, E, false, true>(t, rows, columns),
         }
     }
 }
@@ -83,18 +84,20 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points>(t: &Tiles<'_>) {
 /// # Safety
 /// As [`transform`].
 #[inline(always)]
-unsafe fn down_columns<L: Lanes, V: Points, const ALL: bool, const SUM: bool>(
+unsafe fn down_columns<L: Lanes, V: Points, E: Element, const ALL: bool, const SUM: bool>(
     t: &Tiles<'_>,
     rows: usize,
     columns: usize,
 ) {
+    let [row, pixel] = [t.steps[0], if E::IS_BLOCKED { BLOCK } else { t.steps[1] }];
+    let (dst, sum) = (t.dst.cast::<E>(), t.sum.cast::<E>());
     // SAFETY: the caller's promise.
     unsafe {
         for lane in (0..BLOCK).step_by(L::N) {
             let bias = L::load(t.finish.bias.as_ptr().add(lane));
             let (lo, hi) = (L::load(t.finish.lo.as_ptr().add(lane)), L::load(t.finish.hi.as_ptr().add(lane)));
             for x in 0..columns {
-                let at = x * BLOCK + lane;
+                let (at, to) = (x * BLOCK + lane, x * pixel + lane);
                 let mut m = [L::splat(0.0); MAX_N];
                 unrolled!(i in 0..V::N, {
                     m[i] = L::load(t.buffer.add(i * BUFFER_STRIDE + at));
@@ -104,9 +107,9 @@ unsafe fn down_columns<L: Lanes, V: Points, const ALL: bool, const SUM: bool>(
                     if ALL || i < rows {
                         let mut y = y[i].add(bias);
                         if SUM {
-                            y = y.add(L::load(t.sum.add(i * t.row + at)));
+                            y = y.add(E::load(sum.add(i * row + to)));
                         }
-                        y.clamp(lo, hi).store(t.dst.add(i * t.row + at));
+                        E::store(y.clamp(lo, hi), dst.add(i * row + to));
                     }
                 });
             }

@@ -1,9 +1,10 @@
 //! Input transform, product and output transform over blocks of tiles, by a team.
 
+use super::image::Image;
 use super::input::{self, BUFFER_COLUMNS, BUFFER_STRIDE};
 use super::output::{self, Finish};
 use super::points::MAX_N;
-use super::{BLOCK, Epilogue, Plan, Schedule, check_len};
+use super::{BLOCK, Data, Epilogue, Plan, Schedule, check_len};
 use crate::barrier::Phases;
 use crate::gemm::{MAX_ROWS, PANEL, Product, row_groups};
 use mxrs_sync::Team;
@@ -15,9 +16,11 @@ const LINE: usize = 16;
 
 /// The tensors of a run. Threads write different tiles, or different channels of the same.
 struct Tensors<'a> {
-    src: *const f32,
+    src: Image,
     weights: *const f32,
-    dst: *mut f32,
+    dst: Image,
+    /// Added to the outputs.
+    sum: Option<Image>,
     epilogue: &'a Epilogue<'a>,
     scratch: *mut f32,
 }
@@ -71,7 +74,7 @@ impl Plan {
         (shared * layout.factors + self.blocking.threads * layout.own) * size_of::<f32>()
     }
 
-    /// Convolves: `src` and `dst` are `[n][C/16][h][w][16]`, `weights` what [`pack_weights`](Self::pack_weights) made.
+    /// Convolves: `src` and `dst` are as the plan's [`Data`] says, `weights` what [`pack_weights`](Self::pack_weights) made.
     /// Channels of `src` beyond C must be zeros; those of `dst` beyond K will be.
     ///
     /// # Errors
@@ -82,10 +85,10 @@ impl Plan {
     /// output meanwhile. `src` and `dst` must not overlap. Scratch is best aligned to 64 bytes.
     pub unsafe fn run(
         &self,
-        src: *const f32,
+        src: *const u8,
         weights: *const f32,
         epilogue: &Epilogue<'_>,
-        dst: *mut f32,
+        dst: *mut u8,
         scratch: &mut [f32],
         team: &Team,
     ) -> Result<()> {
@@ -99,7 +102,15 @@ impl Plan {
                 format!("{} bytes", self.scratch_bytes()),
             ));
         }
-        let tensors = Tensors { src, weights, dst, epilogue, scratch: scratch.as_mut_ptr() };
+        let dst = Image::new(dst, self.data, self.k_blocks, self.shape.out);
+        let tensors = Tensors {
+            src: Image::new(src.cast_mut(), self.data, self.c_blocks, self.shape.size),
+            weights,
+            dst,
+            sum: epilogue.sum.map(|sum| dst.moved(sum.cast_mut())),
+            epilogue,
+            scratch: scratch.as_mut_ptr(),
+        };
         // SAFETY: the caller's promise.
         unsafe {
             match self.blocking.schedule {
@@ -229,7 +240,6 @@ impl Plan {
         factors: *mut f32,
         own: *mut f32,
     ) {
-        let [h, w] = self.shape.size;
         // SAFETY: all indices are those of the shape and the layout.
         unsafe {
             let buffer = own.add(self.products() * layout.products_plane);
@@ -238,8 +248,9 @@ impl Plan {
                     let origin =
                         [0, 1].map(|i| (strip.at[i] * self.kernels.m[i]) as isize - self.shape.pad[i] as isize);
                     (self.kernels.input)(&input::Tiles {
-                        src: tensors.src.add((strip.image * self.c_blocks + c) * h * w * BLOCK),
-                        size: [h, w],
+                        src: tensors.src.pixel(strip.image, c, [0, 0]),
+                        steps: tensors.src.steps,
+                        size: self.shape.size,
                         origin,
                         len: strip.len,
                         factors: factors.add((c * layout.tiles + strip.first) * BLOCK),
@@ -310,14 +321,13 @@ impl Plan {
                 let finish = self.finish(tensors.epilogue, k);
                 for strip in self.strips(block.clone(), within.clone(), self.longest()) {
                     let at = [strip.at[0] * mv, strip.at[1] * mh];
-                    let offset = (((strip.image * self.k_blocks + k) * oh + at[0]) * ow + at[1]) * BLOCK;
                     (self.kernels.output)(&output::Tiles {
                         products: own.add((k - first * 2) * half + (strip.first - within.start) * BLOCK),
                         plane: layout.products_plane,
                         len: strip.len,
-                        dst: tensors.dst.add(offset),
-                        sum: tensors.epilogue.sum.map_or(std::ptr::null(), |sum| sum.add(offset)),
-                        row: ow * BLOCK,
+                        dst: tensors.dst.pixel(strip.image, k, at),
+                        sum: tensors.sum.map_or(std::ptr::null(), |sum| sum.pixel(strip.image, k, at)),
+                        steps: tensors.dst.steps,
                         inside: [(oh - at[0]).min(mv), (ow - at[1]).min(strip.len * mh)],
                         finish: &finish,
                         buffer,
@@ -338,18 +348,20 @@ impl Plan {
         next: Option<Range<usize>>,
     ) -> Vec<(*const f32, usize)> {
         let mut lines = vec![];
-        let ([h, w], [oh, ow]) = (self.shape.size, self.shape.out);
+        if self.data != Data::Blocks {
+            // Pixels of a block do not follow one another.
+            return lines;
+        }
+        let (h, oh) = (self.shape.size[0], self.shape.out[0]);
         let (first, end) =
             (group * self.blocking.panels * 2, ((group + 1) * self.blocking.panels * 2).min(self.k_blocks));
         for strip in self.strips(block.clone(), within.clone(), usize::MAX) {
             let at = [0, 1].map(|i| strip.at[i] * self.kernels.m[i]);
             for k in first..end {
                 for y in at[0]..(at[0] + self.kernels.m[0]).min(oh) {
-                    let offset = (((strip.image * self.k_blocks + k) * oh + y) * ow + at[1]) * BLOCK;
                     let blocks = (strip.len * self.kernels.m[1]).div_ceil(BLOCK);
-                    lines.push((tensors.dst.wrapping_add(offset).cast_const(), blocks));
-                    if let Some(sum) = tensors.epilogue.sum {
-                        lines.push((sum.wrapping_add(offset), blocks));
+                    for image in [Some(tensors.dst), tensors.sum].into_iter().flatten() {
+                        lines.push((image.pixel(strip.image, k, [y, at[1]]).cast_const().cast(), blocks));
                     }
                 }
             }
@@ -361,11 +373,8 @@ impl Plan {
                 let at = [0, 1].map(|i| (strip.at[i] * self.kernels.m[i]).saturating_sub(self.shape.pad[i]));
                 for c in channels.clone() {
                     for y in at[0]..(at[0] + self.kernels.n[0]).min(h) {
-                        let offset = (((strip.image * self.c_blocks + c) * h + y) * w + at[1]) * BLOCK;
-                        lines.push((
-                            tensors.src.wrapping_add(offset),
-                            (strip.len * self.kernels.m[1] + 2).div_ceil(BLOCK),
-                        ));
+                        let from = tensors.src.pixel(strip.image, c, [y, at[1]]).cast_const().cast();
+                        lines.push((from, (strip.len * self.kernels.m[1] + 2).div_ceil(BLOCK)));
                     }
                 }
             }

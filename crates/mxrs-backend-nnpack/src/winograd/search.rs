@@ -71,7 +71,7 @@ pub fn search(shape: Shape, variants: &[Variant], isa: Isa, team: &Team, budget:
             at = if at > COLD_VALUES { 0 } else { at };
             let from = Instant::now();
             // SAFETY: all memory is as large as the largest plan needs, and here alone; weights begin within the cold part.
-            unsafe { plan.run(src, weights.add(at), &epilogue, dst, scratch.values(), team)? };
+            unsafe { plan.run(src.cast(), weights.add(at), &epilogue, dst.cast(), scratch.values(), team)? };
             measured.time = measured.time.min(from.elapsed());
         }
     }

@@ -72,10 +72,12 @@ impl Case {
         let Shape { n, k, out, .. } = self.shape;
         let mut dst = vec![f32::NAN; n * k.next_multiple_of(BLOCK) * out[0] * out[1]];
         let mut scratch = vec![f32::NAN; plan.scratch_bytes() / 4];
-        let epilogue = Epilogue { bias: Some(&self.bias), sum: sum.map(<[f32]>::as_ptr), lo: bounds.0, hi: bounds.1 };
+        let epilogue =
+            Epilogue { bias: Some(&self.bias), sum: sum.map(|sum| sum.as_ptr().cast()), lo: bounds.0, hi: bounds.1 };
         // SAFETY: the vectors have the sizes of the shape.
         unsafe {
-            plan.run(self.src.as_ptr(), packed.as_ptr(), &epilogue, dst.as_mut_ptr(), &mut scratch, team).unwrap()
+            plan.run(self.src.as_ptr().cast(), packed.as_ptr(), &epilogue, dst.as_mut_ptr().cast(), &mut scratch, team)
+                .unwrap()
         };
         dst
     }
@@ -211,10 +213,12 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
                 let mut packed = vec![0.0; plan.packed_bytes() / 4];
                 plan.pack_weights(&case.weights, &mut packed, &team(3)).unwrap();
                 let (mut scratch, mut inplace) = (vec![0.0; plan.scratch_bytes() / 4], sum.clone());
-                let at = inplace.as_mut_ptr();
+                let at = inplace.as_mut_ptr().cast::<u8>();
                 let epilogue = Epilogue { bias: Some(&case.bias), sum: Some(at), lo: bounds.0, hi: bounds.1 };
                 // SAFETY: the vectors have the sizes of the shape; the sum is the output itself.
-                unsafe { plan.run(case.src.as_ptr(), packed.as_ptr(), &epilogue, at, &mut scratch, &team(1)).unwrap() };
+                unsafe {
+                    plan.run(case.src.as_ptr().cast(), packed.as_ptr(), &epilogue, at, &mut scratch, &team(1)).unwrap()
+                };
                 assert_eq!(inplace, dst, "{plan:?}");
             }
         }
@@ -277,7 +281,14 @@ fn what_does_not_fit_is_refused() {
     let mut run = |epilogue: &Epilogue<'_>, short: usize| {
         // SAFETY: the vectors have the sizes of the shape.
         unsafe {
-            plan.run(src.as_ptr(), packed.as_ptr(), epilogue, dst.as_mut_ptr(), &mut scratch[short..], &Team::serial())
+            plan.run(
+                src.as_ptr().cast(),
+                packed.as_ptr(),
+                epilogue,
+                dst.as_mut_ptr().cast(),
+                &mut scratch[short..],
+                &Team::serial(),
+            )
         }
     };
     assert!(run(&Epilogue::default(), 0).is_ok());

@@ -1,0 +1,129 @@
+//! Numbers as tensors hold them, 32 or 16 bits each: registers always hold float32.
+
+use super::lanes::Lanes;
+use half::bf16;
+
+/// A number of a tensor of activations.
+pub(crate) trait Element: Copy {
+    /// Whether tensors of it are in blocks of 16 channels; else channels are last.
+    const IS_BLOCKED: bool;
+    /// Reads `L::N` numbers; any alignment.
+    unsafe fn load<L: Lanes>(from: *const Self) -> L;
+    /// Writes `L::N` numbers, rounded to the nearest, of two to the even one; any alignment.
+    unsafe fn store<L: Lanes>(x: L, to: *mut Self);
+}
+
+// SAFETY of the methods: `L::N` readable or writable numbers, in code compiled for the instructions of `L`.
+impl Element for f32 {
+    const IS_BLOCKED: bool = true;
+    #[inline(always)]
+    unsafe fn load<L: Lanes>(from: *const Self) -> L {
+        // SAFETY: the caller's promise.
+        unsafe { L::load(from) }
+    }
+    #[inline(always)]
+    unsafe fn store<L: Lanes>(x: L, to: *mut Self) {
+        // SAFETY: the caller's promise.
+        unsafe { x.store(to) }
+    }
+}
+
+// SAFETY of the methods: as above.
+impl Element for bf16 {
+    const IS_BLOCKED: bool = false;
+    #[inline(always)]
+    unsafe fn load<L: Lanes>(from: *const Self) -> L {
+        // SAFETY: the caller's promise.
+        unsafe { L::load_short(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store<L: Lanes>(x: L, to: *mut Self) {
+        // SAFETY: the caller's promise.
+        unsafe { x.store_short(to.cast()) }
+    }
+}
+
+/// The upper half of a float32, as bfloat16 is one.
+#[inline(always)]
+pub(crate) fn widen(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
+/// The nearest bfloat16, of two the even one; NaN stays NaN, and quiet.
+#[inline(always)]
+pub(crate) fn narrow(x: f32) -> u16 {
+    let bits = x.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
+    (if x.is_nan() { bits | 0x0040_0000 } else { rounded } >> 16) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lanes::Plain;
+    use super::*;
+
+    /// A register's worth of numbers there and back.
+    unsafe fn through<L: Lanes>(bits: &[u32]) -> Vec<u16> {
+        let from: Vec<f32> = bits.iter().map(|bits| f32::from_bits(*bits)).collect();
+        let mut to = vec![bf16::ZERO; from.len()];
+        for at in (0..from.len()).step_by(L::N) {
+            // SAFETY: the length is a multiple of every register's; the caller has the instructions.
+            unsafe {
+                bf16::store(L::load(from.as_ptr().add(at)), to.as_mut_ptr().add(at));
+                let back: L = bf16::load(to.as_ptr().add(at));
+                let mut again = vec![0.0f32; L::N];
+                back.store(again.as_mut_ptr());
+                for (x, y) in to[at..].iter().zip(&again) {
+                    assert!(x.to_f32() == *y || x.is_nan() && y.is_nan(), "{x:?} {y}");
+                }
+            }
+        }
+        to.iter().map(|x| x.to_bits()).collect()
+    }
+
+    #[test]
+    fn rounding_is_that_of_half_in_every_register() {
+        let mut state = 1u32;
+        let mut bits: Vec<u32> = vec![0, 1 << 31, 0x7f80_0000, 0xff80_0000, 0x7fc0_0001, 0x7f80_0001, 0x7f7f_ffff, 1];
+        for _ in 0..4096 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            bits.extend([state, state & !0xffff | 0x8000]);
+        }
+        bits.resize(bits.len().next_multiple_of(16), 0);
+        let want: Vec<bf16> = bits.iter().map(|bits| bf16::from_f32(f32::from_bits(*bits))).collect();
+        let agree = |got: Vec<u16>| {
+            for ((bits, got), want) in bits.iter().zip(got).zip(&want) {
+                let got = bf16::from_bits(got);
+                assert!(got == *want || got.is_nan() && want.is_nan(), "{bits:08x}: {got:?}, not {want:?}");
+            }
+        };
+        // SAFETY: plain lanes need no instructions.
+        agree(unsafe { through::<Plain>(&bits) });
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{__m256, __m512};
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn avx2(bits: &[u32]) -> Vec<u16> {
+                // SAFETY: compiled for the instructions.
+                unsafe { through::<__m256>(bits) }
+            }
+            #[target_feature(enable = "avx512f,avx2,fma")]
+            unsafe fn avx512(bits: &[u32]) -> Vec<u16> {
+                // SAFETY: compiled for the instructions.
+                unsafe { through::<__m512>(bits) }
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                // SAFETY: the processor has them.
+                agree(unsafe { avx2(&bits) });
+            }
+            if is_x86_feature_detected!("avx512f") {
+                // SAFETY: the processor has them.
+                agree(unsafe { avx512(&bits) });
+            }
+        }
+        assert!(bits.iter().all(|b| {
+            let (got, want) = (narrow(f32::from_bits(*b)), bf16::from_f32(f32::from_bits(*b)));
+            got == want.to_bits() || want.is_nan() && bf16::from_bits(got).is_nan()
+        }));
+    }
+}
