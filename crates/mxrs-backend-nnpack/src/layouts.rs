@@ -98,7 +98,7 @@ impl PackedForm {
 pub fn transform([k, c, kh, kw]: [usize; 4], variant: Variant) -> Result<Plan> {
     let shape = Shape { n: 1, c, k, size: [kh, kw], kernel: [kh, kw], pad: [0, 0], out: [1, 1] };
     let blocking = Blocking { schedule: Schedule::Independent, tiles: 1, panels: 1, threads: 1 };
-    Plan::new(shape, variant, blocking, Isa::PORTABLE)
+    Plan::new(shape, variant, blocking, Isa::best())
 }
 
 #[cfg(test)]

@@ -186,22 +186,25 @@ fn from_block(from: &[f32], to: &mut [f32], pixels: usize) {
     }
 }
 
-/// The panel of weights `[k, c, kh, kw]` that holds some output channels.
+/// The panel of weights `[k, c, kh, kw]` that holds some output channels. Written in order, so that rows of the panel leave
+/// the cache once; the filters are read a cache line at a time each.
 fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, from: &[f32], to: &mut [f32]) {
     let cells = kh * kw;
     let columns = (k - panel.index * PANEL).min(panel.width);
-    let column = |i: usize| &from[(panel.index * PANEL + i) * c * cells..][..c * cells];
-    to.fill(0.0);
-    for i in 0..columns {
-        let weights = column(i);
-        for channel in 0..c {
-            for cell in 0..cells {
-                let step = match form {
-                    PackedForm::Blocks => ((channel / BLOCK) * cells + cell) * BLOCK + channel % BLOCK,
-                    _ => channel * cells + cell,
-                };
-                to[step * panel.width + i] = weights[channel * cells + cell];
-            }
+    let filters = &from[panel.index * PANEL * c * cells..][..columns * c * cells];
+    for (step, row) in to.chunks_exact_mut(panel.width).enumerate() {
+        let (channel, cell) = match form {
+            PackedForm::Blocks => (step / (BLOCK * cells) * BLOCK + step % BLOCK, step / BLOCK % cells),
+            _ => (step / cells, step % cells),
+        };
+        if channel >= c {
+            row.fill(0.0);
+            continue;
+        }
+        let (row, rest) = row.split_at_mut(columns);
+        rest.fill(0.0);
+        for (to, filter) in row.iter_mut().zip(filters.chunks_exact(c * cells)) {
+            *to = filter[channel * cells + cell];
         }
     }
 }

@@ -226,11 +226,15 @@ impl<R: Read> Reader<R> {
     pub fn aligned(&mut self, len: u64, what: &str) -> Result<AlignedBytes> {
         self.expect(len, what)?;
         let len = usize::try_from(len).map_err(|_| self.fault(FormatErrorKind::Overflow, what))?;
+        if self.end.is_some() {
+            let mut bytes = AlignedBytes::zeroed(len);
+            self.fill(&mut bytes, what)?;
+            return Ok(bytes);
+        }
         let mut bytes = AlignedBytes::default();
-        let step = if self.end.is_some() { len } else { CHUNK };
         while bytes.len() < len {
             let start = bytes.len();
-            bytes.resize(len.min(start + step));
+            bytes.resize(len.min(start + CHUNK));
             self.fill(&mut bytes[start..], what)?;
         }
         Ok(bytes)

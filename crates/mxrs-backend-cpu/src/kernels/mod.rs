@@ -3,6 +3,7 @@
 mod argmax;
 mod broadcast;
 mod dropout;
+mod fold_weight;
 mod moves;
 mod philox;
 mod reduce;
@@ -24,6 +25,10 @@ use mxrs_types::DType;
 /// Why it cannot be planned.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     if let Some(planned) = moves::plan(call).or_else(|| transpose::plan(call)).or_else(|| dropout::plan(call, level)) {
+        return planned;
+    }
+    // Before what widens all inputs alike: its inputs are of two types.
+    if let Some(planned) = fold_weight::plan(call, level) {
         return planned;
     }
     let is_short = |dtype| matches!(dtype, DType::F16 | DType::BF16);

@@ -187,6 +187,7 @@ pub struct Plan {
     data: Data,
     blocking: Blocking,
     kernels: Kernels,
+    isa: Isa,
     gemm: Gemm,
     /// Blocks of 16 input channels.
     c_blocks: usize,
@@ -241,7 +242,7 @@ impl Plan {
         let tiles = [0, 1].map(|i| shape.out[i].div_ceil(kernels.m[i]));
         let (c_blocks, k_blocks) = (shape.c.div_ceil(BLOCK), shape.k.div_ceil(BLOCK));
         let mut plan =
-            Self { shape, variant, data, blocking, kernels, gemm: Gemm::new(isa), c_blocks, k_blocks, tiles };
+            Self { shape, variant, data, blocking, kernels, isa, gemm: Gemm::new(isa), c_blocks, k_blocks, tiles };
         plan.blocking = blocking.fitted(plan.n_tiles(), plan.panels());
         Ok(plan)
     }
