@@ -39,7 +39,7 @@ pub mod symbol;
 
 pub use array_file::{ArrayFile, Arrays, FileKind};
 pub use atomic_write::{AtomicFile, write_atomically};
-pub use bytes::AlignedBytes;
+pub use bytes::{AlignedBytes, Lender, Lent};
 pub use options::{Limits, Loaded, Options};
 pub use params::Checkpoint;
 pub use symbol::SymbolFile;

@@ -1,5 +1,7 @@
 //! How a reader treats its input: limits, strictness, and the warnings that come back.
 
+use crate::Lender;
+
 /// How to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -7,6 +9,8 @@ pub struct Options {
     pub lenient: bool,
     /// Largest counts and sizes accepted.
     pub limits: Limits,
+    /// Whose memory the elements of dense arrays are read into, where a file's length shows that they are there.
+    pub lender: Option<Lender>,
 }
 
 impl Options {
@@ -17,7 +21,7 @@ impl Options {
 
     /// The default limits, lenient.
     pub fn lenient() -> Self {
-        Self { lenient: true, limits: Limits::default() }
+        Self { lenient: true, ..Self::default() }
     }
 }
 

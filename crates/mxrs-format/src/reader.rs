@@ -7,7 +7,7 @@
 //! 3. Size arithmetic is checked, and its overflow is an error of its own.
 //! 4. A count is bounded by the smallest encoding of one element.
 
-use crate::{AlignedBytes, fault};
+use crate::{AlignedBytes, Lender, fault};
 use mxrs_types::{Error, FormatErrorKind, Result};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -224,10 +224,18 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// As [`Self::bytes`].
     pub fn aligned(&mut self, len: u64, what: &str) -> Result<AlignedBytes> {
+        self.aligned_in(len, what, None)
+    }
+
+    /// The same in memory that is lent, if the end of the input is known.
+    ///
+    /// # Errors
+    /// As [`Self::bytes`]; why nothing is lent.
+    pub fn aligned_in(&mut self, len: u64, what: &str, lender: Option<&Lender>) -> Result<AlignedBytes> {
         self.expect(len, what)?;
         let len = usize::try_from(len).map_err(|_| self.fault(FormatErrorKind::Overflow, what))?;
         if self.end.is_some() {
-            let mut bytes = AlignedBytes::zeroed(len);
+            let mut bytes = lender.map_or_else(|| Ok(AlignedBytes::zeroed(len)), |lender| lender.lend(len))?;
             self.fill(&mut bytes, what)?;
             return Ok(bytes);
         }

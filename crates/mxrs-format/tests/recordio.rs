@@ -136,9 +136,9 @@ fn broken_records() {
     }
     let limits = Limits { max_record: 7, ..Limits::default() };
     let joined = cat(&[&part(1, b"abcd"), &part(3, b"")]);
-    let e = all(&joined, &Options { limits: limits.clone(), lenient: false }).unwrap_err();
+    let e = all(&joined, &Options { limits: limits.clone(), ..Options::default() }).unwrap_err();
     assert_eq!(*kind(&e), K::LimitExceeded { value: 8, max: 7 });
-    let e = all(&part(0, b"abcdefgh"), &Options { limits, lenient: false }).unwrap_err();
+    let e = all(&part(0, b"abcdefgh"), &Options { limits, ..Options::default() }).unwrap_err();
     assert_eq!(*kind(&e), K::LimitExceeded { value: 8, max: 7 });
 }
 

@@ -233,13 +233,14 @@ fn nesting_and_counts_are_limited() {
     assert_eq!(*kind(&read(&text).unwrap_err()), K::LimitExceeded { value: 65, max: 64 });
     let array = format!("{{\"x\": {}", "[".repeat(100_000));
     assert_eq!(*kind(&read(&array).unwrap_err()), K::LimitExceeded { value: 65, max: 64 });
-    let deepest = Options { limits: Limits { max_json_depth: u64::MAX, ..Limits::default() }, lenient: true };
+    let limits = Limits { max_json_depth: u64::MAX, ..Limits::default() };
+    let deepest = Options { limits, ..Options::lenient() };
     let e = SymbolFile::from_bytes(text.as_bytes(), &deepest).unwrap_err();
     assert_eq!(*kind(&e), K::LimitExceeded { value: 513, max: 512 });
 
     let file = std::fs::read(data("lenet-symbol.json")).unwrap();
     let with = |limits: Limits| {
-        let options = Options { limits, lenient: false };
+        let options = Options { limits, ..Options::default() };
         kind(&SymbolFile::from_bytes(&file, &options).unwrap_err()).clone()
     };
     assert_eq!(with(Limits { max_nodes: 5, ..Limits::default() }), K::LimitExceeded { value: 6, max: 5 });

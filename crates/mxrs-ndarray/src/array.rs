@@ -2,7 +2,7 @@
 
 use crate::recorded::Slot;
 use crate::writes::Writes;
-use crate::{ArrayContext, Element, Recorded, ViewOf};
+use crate::{ArrayContext, ArrayMemory, Element, Recorded, ViewOf};
 use mxrs_engine::{Engine, Var};
 use mxrs_storage::{Block, Storage, Tag};
 use mxrs_types::{DType, Device, Error, Result, Shape};
@@ -57,10 +57,14 @@ impl NdArray {
         let shape = shape.into();
         let size_bytes = shape.checked_size_bytes(dtype)?;
         let block = Self::allocate(context.storage(), device, size_bytes, name.into())?;
+        Ok(Self::of_block(context, block, shape, dtype, device))
+    }
+
+    fn of_block(context: &ArrayContext, block: Block, shape: Shape, dtype: DType, device: Device) -> Self {
         let engine = context.engine().clone();
         let chunk = Chunk { block: Some(block), var: engine.new_var(), engine, writes: Writes::default() };
         let slot = Slot::default();
-        Ok(Self(Arc::new(Handle { chunk: Arc::new(chunk), shape, dtype, device, offset_bytes: 0, slot })))
+        Self(Arc::new(Handle { chunk: Arc::new(chunk), shape, dtype, device, offset_bytes: 0, slot }))
     }
 
     fn allocate(storage: &Storage, device: Device, size_bytes: usize, name: String) -> Result<Block> {
@@ -96,6 +100,25 @@ impl NdArray {
         // SAFETY: the array was just made; no other handle exists and no task was pushed.
         unsafe { array.bytes_mut() }.copy_from_slice(bytes);
         Ok(array)
+    }
+
+    /// An array of what this memory holds (row-major, native endian); nothing is copied.
+    ///
+    /// # Errors
+    /// A length that is not the shape's.
+    pub fn from_memory(
+        context: &ArrayContext,
+        shape: impl Into<Shape>,
+        dtype: DType,
+        memory: ArrayMemory,
+    ) -> Result<Self> {
+        let (shape, block) = (shape.into(), memory.into_block());
+        let expected = shape.checked_size_bytes(dtype)?;
+        if block.len() != expected {
+            let expected = format!("{expected} bytes for {dtype} {shape}");
+            return Err(Error::invalid("array content", format!("{} bytes", block.len()), expected));
+        }
+        Ok(Self::of_block(context, block, shape, dtype, Device::cpu(0)))
     }
 
     fn check_len(&self, len_bytes: usize) -> Result<()> {

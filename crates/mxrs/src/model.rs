@@ -5,9 +5,9 @@ use indexmap::IndexMap;
 use mxrs_exec::{BindOptions, Executor, PackedStore};
 use mxrs_format::params::{checkpoint_path, symbol_path};
 use mxrs_format::symbol::{Registry, graph_from_file};
-use mxrs_format::{Checkpoint, Loaded, Options, SymbolFile, Tensor};
+use mxrs_format::{Checkpoint, Lender, Lent, Loaded, Options, SymbolFile, Tensor};
 use mxrs_graph::{Graph, NodeId};
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{ArrayMemory, NdArray};
 use mxrs_storage::return_freed_heap;
 use mxrs_types::{Device, Error, Result, ResultExt, Shape};
 use std::path::Path;
@@ -53,7 +53,7 @@ impl Model {
     pub fn load_files(runtime: &Runtime, symbol: impl AsRef<Path>, params: impl AsRef<Path>) -> Result<Self> {
         let (symbol, params) = (symbol.as_ref(), params.as_ref());
         let graph = Self::load_graph(runtime, symbol)?;
-        let loaded = Checkpoint::open(params, &Options::default())?;
+        let loaded = Checkpoint::open(params, &Options { lender: Some(lender(runtime)), ..Options::default() })?;
         log_file_warnings(params, &loaded.warnings);
         let tensors = loaded.value.arg.into_iter().chain(loaded.value.aux);
         Self::from_parts(runtime, graph, tensors).context(|| format!("loading parameters from {}", params.display()))
@@ -89,8 +89,12 @@ impl Model {
                 unused.push(name);
                 continue;
             }
-            let dense = tensor.as_dense().context(|| format!("loading parameter `{name}`"))?;
-            let array = NdArray::from_bytes(runtime.arrays(), dense.shape().clone(), dense.dtype(), dense.bytes())?;
+            let dense = tensor.into_dense().context(|| format!("loading parameter `{name}`"))?;
+            let (dtype, shape, bytes) = dense.into_parts();
+            let array = match bytes.into_lent::<Parameter>() {
+                Ok(memory) => NdArray::from_memory(runtime.arrays(), shape, dtype, memory.0)?,
+                Err(bytes) => NdArray::from_bytes(runtime.arrays(), shape, dtype, &bytes)?,
+            };
             arrays.insert(name, array);
         }
         if !unused.is_empty() {
@@ -179,6 +183,24 @@ fn read_graph(runtime: &Runtime, path: &Path) -> Result<Loaded<Graph>> {
     let graph = graph_from_file(file, &registry)?;
     warnings.extend(graph.warnings);
     Ok(Loaded { value: graph.value, warnings })
+}
+
+/// Memory of a parameter that is read from a file.
+struct Parameter(ArrayMemory);
+
+impl Lent for Parameter {
+    fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self.0.bytes_mut()
+    }
+}
+
+/// Has parameters read to where arrays keep them.
+fn lender(runtime: &Runtime) -> Lender {
+    let arrays = runtime.arrays().clone();
+    Lender::new(move |len| Ok(Box::new(Parameter(ArrayMemory::new(&arrays, len)?))))
 }
 
 fn log_file_warnings(path: &Path, warnings: &[String]) {

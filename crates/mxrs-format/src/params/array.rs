@@ -143,7 +143,8 @@ impl<R: Read> RecordReader<'_, R> {
 
     fn elements(&mut self, dtype: DType, shape: &Shape) -> Result<AlignedBytes> {
         let size = size_bytes(shape, dtype).map_err(|e| fault::place(e, self.r.position()))?;
-        let mut bytes = self.r.aligned(size as u64, &format!("data of shape {shape} {dtype}"))?;
+        let what = format!("data of shape {shape} {dtype}");
+        let mut bytes = self.r.aligned_in(size as u64, &what, self.options.lender.as_ref())?;
         little_to_host(&mut bytes, dtype.size_of());
         if dtype == DType::Bool && self.options.lenient {
             let odd = bytes.iter().filter(|&&b| b > 1).count();

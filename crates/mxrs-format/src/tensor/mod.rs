@@ -178,6 +178,17 @@ impl Tensor {
         }
     }
 
+    /// The dense array itself.
+    ///
+    /// # Errors
+    /// As [`Self::as_dense`].
+    pub fn into_dense(self) -> Result<Dense> {
+        match self {
+            Self::Dense(dense) => Ok(*dense),
+            other => other.as_dense().cloned(),
+        }
+    }
+
     /// The elements of a dense array as `T`, row-major.
     ///
     /// # Errors
