@@ -1,12 +1,15 @@
 //! The backend: which calls it takes, and who prepares them.
 
 use crate::NnpackOptions;
-use crate::choose::Choice;
+use crate::blocks;
+use crate::choose::{Choice, UNMEASURED};
 use crate::convolve::Convolve;
 use crate::direct::dense::{Dense, DenseProblem};
+use crate::direct::grouped::{GroupedConv, Groups};
+use crate::direct::rows::DenseProduct;
 use crate::epilogue::Epilogue;
 use crate::kernel::ConvKernel;
-use crate::layouts::{BLOCK, NAME, blocked};
+use crate::layouts::{BLOCK, NAME, PackedForm, blocked};
 use crate::problem::ConvProblem;
 use crate::reorder::Reorder;
 use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
@@ -35,7 +38,12 @@ struct Fit {
 /// What there is to compute.
 enum Job {
     Convolution(ConvProblem, Choice),
+    /// In so many groups.
+    Grouped(ConvProblem, u32),
+    /// With weights where they are.
     Dense(DenseProblem),
+    /// With packed weights.
+    Product(DenseProblem),
 }
 
 /// Rows of a fully-connected layer up to which reading the weights is all there is to it.
@@ -82,8 +90,12 @@ impl Nnpack {
             }
             other => return Err(format!("no kernel for {other}")),
         };
-        // Fewer threads than the team has take longer.
-        Ok(Fit { job, epilogue, cost: cost * self.team_size as f64 / self.threads() as f64 })
+        Ok(Fit { job, epilogue, cost: self.slowed(cost) })
+    }
+
+    /// A cost with the threads there are: fewer than the team has take longer.
+    fn slowed(&self, cost: f64) -> f64 {
+        cost * self.team_size as f64 / self.threads() as f64
     }
 
     fn convolution(
@@ -96,12 +108,22 @@ impl Nnpack {
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
             return Err("bounds that would fill the padding of channels".into());
         }
-        let choice = Choice::new(&problem, &self.options, self.threads());
         // Packing weights in every call is not for small images.
-        let is_packed_once = call.is_constant.get(1).copied().unwrap_or(false);
-        let cost = choice.cost + if is_packed_once { 0.0 } else { 1.0 };
+        let packing = if is_packed_once(call) { 0.0 } else { 1.0 };
+        if p.num_group != 1 {
+            let groups = p.num_group;
+            let job = Job::Grouped(problem, groups);
+            return Ok((job, epilogue, UNMEASURED + packing));
+        }
+        let choice = Choice::new(&problem, &self.options, self.threads());
+        let cost = choice.cost + packing;
         Ok((Job::Convolution(problem, choice), epilogue, cost))
     }
+}
+
+/// Whether the weights of a call are packed once, and not in every call.
+fn is_packed_once(call: &OpCall<'_>) -> bool {
+    call.is_constant.get(1).copied().unwrap_or(false)
 }
 
 /// A fully-connected layer, whatever the shape of its data.
@@ -117,7 +139,9 @@ fn dense(call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epi
     let [outputs, steps] = weight.shape[..] else { return Err(format!("weights of shape {}", weight.shape)) };
     let rows = data.shape.n_elements() / steps;
     let cost = DENSE_COST[usize::from(rows > FEW_ROWS)];
-    Ok((Job::Dense(DenseProblem { rows, steps, outputs }), epilogue, cost))
+    let problem = DenseProblem { rows, steps, outputs };
+    let job = if rows > FEW_ROWS && is_packed_once(call) { Job::Product(problem) } else { Job::Dense(problem) };
+    Ok((job, epilogue, cost))
 }
 
 impl Backend for Nnpack {
@@ -126,6 +150,11 @@ impl Backend for Nnpack {
     }
 
     fn supports(&self, call: &OpCall<'_>) -> Support {
+        match blocks::plan(call, self.options.isa, self.threads()) {
+            Some(Ok(_)) => return Support::Yes { cost: self.slowed(blocks::COST) },
+            Some(Err(reason)) => return Support::No(reason),
+            None => {}
+        }
         match self.fit(call) {
             Ok(fit) => Support::Yes { cost: fit.cost },
             Err(reason) => Support::No(reason),
@@ -133,6 +162,9 @@ impl Backend for Nnpack {
     }
 
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+        if let Some(planned) = blocks::plan(call, self.options.isa, self.threads()) {
+            return planned.map_err(|reason| Error::not_built(call.op.name, reason));
+        }
         let Fit { job, epilogue, .. } = self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
         let (isa, threads) = (self.options.isa, self.threads());
         let (algorithm, what, [data_layout, weight_layout, out_layout]): (Box<dyn Convolve>, _, _) = match job {
@@ -141,6 +173,18 @@ impl Backend for Nnpack {
                 let weight = choice.form().layout([p.k, p.c, p.kh, p.kw]);
                 let layouts = [data, weight, blocked([p.n, p.k, p.oh, p.ow])];
                 (choice.prepare(&p, &self.options, threads)?, choice.name(), layouts)
+            }
+            Job::Grouped(p, groups) => {
+                let (n, form) = (groups as usize, PackedForm::Groups(groups));
+                let weight = form.layout([p.k, p.c / n, p.kh, p.kw]);
+                let layouts = [blocked([p.n, p.c, p.h, p.w]), weight, blocked([p.n, p.k, p.oh, p.ow])];
+                let joined = Groups::new(n, p.c / n, p.k / n);
+                (Box::new(GroupedConv::new(p, joined, isa, threads)), "groups", layouts)
+            }
+            Job::Product(p) => {
+                let weight = PackedForm::Blocks.layout([p.outputs, p.steps, 1, 1]);
+                let layouts = [Layout::RowMajor, weight, Layout::RowMajor];
+                (Box::new(DenseProduct::new(p, isa, threads)), "dense_product", layouts)
             }
             Job::Dense(p) => (Box::new(Dense::new(p, isa, threads)), "dense", [const { Layout::RowMajor }; 3]),
         };

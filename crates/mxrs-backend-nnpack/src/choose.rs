@@ -31,19 +31,24 @@ pub struct Choice {
     pub cost: f64,
 }
 
+/// Cost of what nobody has measured beside a vendor library: that one comes first.
+pub const UNMEASURED: f64 = 1.5;
 /// Costs below which none is told: an estimate is not that good.
 const LEAST_COST: f64 = 0.2;
 
 impl Choice {
     /// The algorithm that should be fastest.
     pub fn new(p: &ConvProblem, options: &NnpackOptions, threads: usize) -> Self {
-        if p.c < BLOCK {
+        if p.c < BLOCK && p.is_dense() {
             // What a library does with so few channels is measured: nine tenths of the speed of this, where all of the last
             // panel is used.
             let used = p.k as f64 / p.k.next_multiple_of(BLOCK) as f64;
             return Self { algorithm: Algorithm::Taps, cost: 0.9 / used };
         }
         let direct = (Algorithm::Product, estimate::product(p, threads));
+        if !p.is_dense() {
+            return Self { algorithm: Algorithm::Product, cost: UNMEASURED };
+        }
         let fits = |variant: &Variant| p.stride == (1, 1) && variant.kernel() == [p.kh, p.kw];
         let fast = options.variants().filter(fits);
         let fast = fast.map(|variant| (Algorithm::Winograd(variant), estimate::winograd(p, variant, threads)));
@@ -105,6 +110,7 @@ mod tests {
             kw: window,
             stride: (stride, stride),
             pad: (pad, pad),
+            dilate: (1, 1),
         };
         Choice::new(&problem, options, 2)
     }
