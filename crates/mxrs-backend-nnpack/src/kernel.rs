@@ -40,20 +40,28 @@ impl Kernel for ConvKernel {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        let out = args.outputs[0];
-        match args.reqs.first().copied().unwrap_or_default() {
-            WriteReq::Null => {}
-            WriteReq::Write | WriteReq::Inplace => self.write(args, out)?,
-            WriteReq::Add => {
-                let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
-                self.write(args, RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
-                // SAFETY: the output of the running call; the algorithm is done and had another.
-                let to = bytemuck::cast_slice_mut::<u8, f32>(unsafe { out.bytes_mut() });
-                to.iter_mut().zip(bytemuck::cast_slice::<Line, f32>(&side)).for_each(|(to, x)| *to += x);
-            }
-        }
-        Ok(())
+        meet_request(args, |dst| self.write(args, dst))
     }
+}
+
+/// Does with the first output what is asked for: `write` computes it to where it is told.
+///
+/// # Errors
+/// Those of `write`.
+pub fn meet_request(args: &KernelArgs<'_>, write: impl FnOnce(RawTensor<'_>) -> Result<()>) -> Result<()> {
+    let out = args.outputs[0];
+    match args.reqs.first().copied().unwrap_or_default() {
+        WriteReq::Null => {}
+        WriteReq::Write | WriteReq::Inplace => write(out)?,
+        WriteReq::Add => {
+            let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
+            write(RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
+            // SAFETY: the output of the running call; the algorithm is done and had another.
+            let to = bytemuck::cast_slice_mut::<u8, f32>(unsafe { out.bytes_mut() });
+            to.iter_mut().zip(bytemuck::cast_slice::<Line, f32>(&side)).for_each(|(to, x)| *to += x);
+        }
+    }
+    Ok(())
 }
 
 /// One cache line of numbers.

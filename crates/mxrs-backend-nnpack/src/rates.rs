@@ -82,8 +82,8 @@ mod tests {
         let options = NnpackOptions { accuracy, ..NnpackOptions::default() };
         let loss = |([n, c, k, size], ms): &([usize; 4], [f64; 6])| {
             let (h, w, oh, ow) = (*size, *size, *size, *size);
-            let (kh, kw, stride, pad) = (3, 3, (1, 1), (1, 1));
-            let p = ConvProblem { n: *n, c: *c, k: *k, h, w, oh, ow, kh, kw, stride, pad };
+            let (kh, kw, stride, pad, dilate) = (3, 3, (1, 1), (1, 1), (1, 1));
+            let p = ConvProblem { n: *n, c: *c, k: *k, h, w, oh, ow, kh, kw, stride, pad, dilate };
             let at = match Choice::new(&p, &options, 2, rates).algorithm {
                 Algorithm::Winograd(variant) => 1 + VARIANTS.iter().position(|v| *v == variant).unwrap(),
                 _ => 0,

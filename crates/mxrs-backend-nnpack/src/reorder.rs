@@ -1,7 +1,8 @@
 //! Copies between layouts: images row by row or in blocks of channels, weights into their packed forms.
 
 use crate::convolve::{Panel, part};
-use crate::layouts::{BLOCK, PANEL, PackedForm, image, is_blocked, transform};
+use crate::direct::grouped::Groups;
+use crate::layouts::{BLOCK, PANEL, PackedForm, is_blocked, transform, weights};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result, WriteReq};
@@ -25,7 +26,8 @@ enum Way {
 impl Reorder {
     /// The copy, if both layouts are known here.
     pub fn new(from: &TensorDesc, to: &TensorDesc) -> Option<Self> {
-        let sizes = image(from).filter(|sizes| image(to).as_ref() == Some(sizes) && !sizes.contains(&0))?;
+        let sizes =
+            weights(from).filter(|sizes| from.shape == to.shape && from.dtype == to.dtype && !sizes.contains(&0))?;
         let way = match (from.layout.is_row_major(), to.layout.is_row_major()) {
             (true, false) if is_blocked(to) => Way::ToBlocks,
             (false, true) if is_blocked(from) => Way::FromBlocks,
@@ -77,6 +79,10 @@ impl Kernel for Reorder {
             }
             Way::Pack(PackedForm::Winograd(variant)) => {
                 transform(self.sizes, variant)?.pack_weights(from, to, args.team)?;
+            }
+            Way::Pack(PackedForm::Groups(groups)) => {
+                let groups = Groups::new(groups as usize, c, n / groups as usize);
+                in_chunks(args.team, to, groups.packed_len(pixels), &|index, to| groups.pack(index, pixels, from, to));
             }
             Way::Pack(form) => {
                 let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);

@@ -140,6 +140,11 @@ impl World {
     }
 }
 
+/// A search that ends with its last round, however slow the machine is.
+fn patient() -> Search {
+    Search::new(Duration::from_secs(60))
+}
+
 fn searching(search: Search) -> Tuning {
     Tuning { known: Some(Arc::default()), search: Some(Arc::new(search)), dtypes: None }
 }
@@ -149,7 +154,7 @@ fn the_fastest_way_of_all_backends_wins_and_is_known_then() {
     let world = World::new(&[("a", 0.5, &[way("slow", 6), way("middling", 4)]), ("b", 1.0, &[way("fast", 1)])]);
     assert_eq!(world.choose(&Tuning::default()), ("slow".into(), ChosenBy::Estimate));
     assert_eq!(world.runs(), 0, "nothing is tried unasked");
-    let tuning = searching(Search::default());
+    let tuning = searching(patient());
     assert_eq!(world.choose(&tuning), ("fast".into(), ChosenBy::Search));
     let found = tuning.known.as_ref().unwrap().found();
     let [(_, kernel)] = &found[..] else { panic!("one result: {found:?}") };
@@ -162,7 +167,7 @@ fn the_fastest_way_of_all_backends_wins_and_is_known_then() {
     let known = Tuning { known: Some(Arc::new(KnownKernels::new(kept))), ..Tuning::default() };
     assert_eq!(world.choose(&known), ("fast".into(), ChosenBy::Cache));
     assert_eq!(world.runs(), runs);
-    let mut search = Search::new(Duration::from_millis(50));
+    let mut search = patient();
     search.again = true;
     let again = Tuning { search: Some(Arc::new(search)), ..known };
     assert_eq!(world.choose(&again).1, ChosenBy::Search);
@@ -174,25 +179,25 @@ fn a_layout_costs_its_copies() {
     // Two milliseconds less, two copies of four.
     let other = Way { is_turned: true, ..way("other layout", 3) };
     let world = World::new(&[("a", 0.5, &[way("plain", 5)]), ("b", 1.0, &[other])]);
-    assert_eq!(world.choose(&searching(Search::default())).0, "plain");
+    assert_eq!(world.choose(&searching(patient())).0, "plain");
     let much_faster = World::new(&[("a", 0.5, &[way("plain", 14)]), ("b", 1.0, &[other])]);
-    assert_eq!(much_faster.choose(&searching(Search::default())).0, "other layout");
+    assert_eq!(much_faster.choose(&searching(patient())).0, "other layout");
 }
 
 #[test]
 fn a_kernel_that_fails_is_no_candidate() {
     let broken = Way { fails: true, ..way("broken", 0) };
     let world = World::new(&[("a", 0.5, &[way("works", 2)]), ("b", 1.0, &[broken])]);
-    assert_eq!(world.choose(&searching(Search::default())), ("works".into(), ChosenBy::Search));
+    assert_eq!(world.choose(&searching(patient())), ("works".into(), ChosenBy::Search));
     // Where the estimate's choice fails on trial, the others are left.
     let world = World::new(&[("a", 0.5, &[broken]), ("b", 1.0, &[way("works", 2)])]);
-    assert_eq!(world.choose(&searching(Search::default())).0, "works");
+    assert_eq!(world.choose(&searching(patient())).0, "works");
 }
 
 #[test]
 fn only_inference_with_constant_weights_is_tried() {
     let world = World::new(&[("a", 0.5, &[way("slow", 3), way("fast", 1)])]);
-    let tuning = searching(Search::default());
+    let tuning = searching(patient());
     let by = |tuning: &Tuning, is_constant: &[bool], is_train: bool| {
         world.choose_as(tuning, is_constant, is_train).unwrap().chosen_by
     };
@@ -209,7 +214,7 @@ fn only_inference_with_constant_weights_is_tried() {
 fn what_cannot_be_chosen_is_not_tried() {
     // A single way, and a backend for comparison.
     let world = World::new(&[("a", 1.0, &[way("only", 1)]), ("slow", Support::REFERENCE_COST, &[way("never", 0)])]);
-    let tuning = searching(Search::default());
+    let tuning = searching(patient());
     assert_eq!(world.choose(&tuning), ("only".into(), ChosenBy::Estimate));
     assert_eq!((world.runs(), tuning.known.unwrap().found().len()), (0, 0));
 }
@@ -217,7 +222,7 @@ fn what_cannot_be_chosen_is_not_tried() {
 #[test]
 fn a_result_that_nobody_has_is_passed_over() {
     let world = World::new(&[("a", 0.5, &[way("first", 1), way("second", 1)])]);
-    let tuning = searching(Search::default());
+    let tuning = searching(patient());
     world.choose(&tuning);
     let (call, kernel) = tuning.known.as_ref().unwrap().found().remove(0);
     for (backend, way, expected) in [
@@ -237,7 +242,7 @@ fn whoever_looks_on_sees_each_call_and_can_end_it() {
     let world = World::new(&[("a", 0.5, &[way("slow", 3), way("fast", 1)])]);
     let seen = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&seen);
-    let tuning = searching(Search::default().looked_on_by(move |call| {
+    let tuning = searching(patient().looked_on_by(move |call| {
         let n = count.fetch_add(1, Ordering::Relaxed);
         assert_eq!((call.node.as_str(), call.way.as_str()), ("node", "fast"));
         assert_eq!(call.n_tried, if n == 0 { 2 } else { 0 });
