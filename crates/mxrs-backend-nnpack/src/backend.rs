@@ -1,18 +1,21 @@
 //! The backend: which calls it takes, and who prepares them.
 
-use crate::choose::{Algorithm, Choice};
+use crate::blocks;
+use crate::choose::{Algorithm, Choice, UNMEASURED};
 use crate::convolve::Convolve;
 use crate::direct::dense::{Dense, DenseProblem};
+use crate::direct::grouped::{GroupedConv, Groups};
+use crate::direct::rows::DenseProduct;
 use crate::epilogue::Epilogue;
 use crate::kernel::ConvKernel;
-use crate::layouts::{BLOCK, NAME, blocked, channels_last};
+use crate::layouts::{BLOCK, NAME, PackedForm, blocked, channels_last};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::reorder::Reorder;
 use crate::way::{Way, thread_counts};
 use crate::winograd::Data;
 use crate::{Accuracy, NnpackOptions, Processor};
-use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_op::{Backend, DEFAULT_WAY, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
@@ -39,7 +42,12 @@ struct Fit {
 /// What there is to compute.
 enum Job {
     Convolution(ConvProblem, Choice),
+    /// In so many groups.
+    Grouped(ConvProblem, u32),
+    /// With weights where they are.
     Dense(DenseProblem),
+    /// With packed weights.
+    Product(DenseProblem),
 }
 
 /// Rows of a fully-connected layer up to which reading the weights is all there is to it.
@@ -87,8 +95,12 @@ impl Nnpack {
             }
             other => return Err(format!("no kernel for {other}")),
         };
-        // Fewer threads than the team has take longer.
-        Ok(Fit { job, epilogue, cost: cost * self.team_size as f64 / self.threads() as f64 })
+        Ok(Fit { job, epilogue, cost: self.slowed(cost) })
+    }
+
+    /// A cost with the threads there are: fewer than the team has take longer.
+    fn slowed(&self, cost: f64) -> f64 {
+        cost * self.team_size as f64 / self.threads() as f64
     }
 
     fn convolution(
@@ -104,10 +116,15 @@ impl Nnpack {
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
             return Err("bounds that would fill the padding of channels".into());
         }
-        let choice = Choice::new(&problem, &self.options, self.threads(), &self.rates);
         // Packing weights in every call is not for small images.
-        let is_packed_once = call.is_constant.get(1).copied().unwrap_or(false);
-        let cost = choice.cost + if is_packed_once { 0.0 } else { 1.0 };
+        let packing = if is_packed_once(call) { 0.0 } else { 1.0 };
+        if p.num_group != 1 {
+            let groups = p.num_group;
+            let job = Job::Grouped(problem, groups);
+            return Ok((job, epilogue, UNMEASURED + packing));
+        }
+        let choice = Choice::new(&problem, &self.options, self.threads(), &self.rates);
+        let cost = choice.cost + packing;
         Ok((Job::Convolution(problem, choice), epilogue, cost))
     }
 
@@ -116,10 +133,15 @@ impl Nnpack {
         let Fit { job, epilogue, .. } = self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
         let (isa, most) = (self.options.isa, self.threads());
         let unknown = |way: &str| Error::not_built(format!("{} in the way `{way}`", call.op.name), "no such way here");
+        let (job, threads) = match (way, job) {
+            (Some(name), Job::Dense(p) | Job::Product(p)) => dense_way(p, name, most).ok_or_else(|| unknown(name))?,
+            (Some(name), Job::Grouped(..)) => return Err(unknown(name)),
+            (_, job) => (job, most),
+        };
         let (algorithm, what, threads, layouts): (Box<dyn Convolve>, _, _, _) = match job {
             Job::Convolution(p, choice) => {
                 let way = match way {
-                    None => Way { algorithm: choice.algorithm, blocking: None, threads: most },
+                    None => Way { algorithm: choice.algorithm, blocking: None, threads },
                     Some(name) => {
                         let named = name.parse::<Way>().ok();
                         named.filter(|way| way.is_allowed(&p, &self.options, most)).ok_or_else(|| unknown(name))?
@@ -136,13 +158,19 @@ impl Nnpack {
                 let layouts = [data, weight, image([p.n, p.k, p.oh, p.ow])];
                 (way.prepare(&p, &self.options)?, algorithm.name(), threads, layouts)
             }
-            Job::Dense(p) => {
-                let threads = match way {
-                    None => most,
-                    Some(name) => (1..=most).find(|n| dense_way(*n) == name).ok_or_else(|| unknown(name))?,
-                };
-                (Box::new(Dense::new(p, isa, threads)), "dense", threads, [const { Layout::RowMajor }; 3])
+            Job::Grouped(p, groups) => {
+                let (n, form) = (groups as usize, PackedForm::Groups(groups));
+                let weight = form.layout([p.k, p.c / n, p.kh, p.kw]);
+                let layouts = [blocked([p.n, p.c, p.h, p.w]), weight, blocked([p.n, p.k, p.oh, p.ow])];
+                let joined = Groups::new(n, p.c / n, p.k / n);
+                (Box::new(GroupedConv::new(p, joined, isa, threads)), "groups", threads, layouts)
             }
+            Job::Product(p) => {
+                let weight = PackedForm::Blocks.layout([p.outputs, p.steps, 1, 1]);
+                let layouts = [Layout::RowMajor, weight, Layout::RowMajor];
+                (Box::new(DenseProduct::new(p, isa, threads)), PRODUCT, threads, layouts)
+            }
+            Job::Dense(p) => (Box::new(Dense::new(p, isa, threads)), DENSE, threads, [const { Layout::RowMajor }; 3]),
         };
         let [data_layout, weight_layout, out_layout] = layouts;
         let mut input_layouts = vec![data_layout, weight_layout];
@@ -159,9 +187,24 @@ impl Nnpack {
     }
 }
 
-/// Name of the way to run a fully-connected layer on so many threads.
-fn dense_way(threads: usize) -> String {
-    format!("dense@{threads}")
+/// Names of fully-connected layers with weights where they are, and with packed ones.
+const DENSE: &str = "dense";
+const PRODUCT: &str = "dense_product";
+
+/// The job of a fully-connected layer in the way of this name, and its threads.
+fn dense_way(p: DenseProblem, way: &str, most: usize) -> Option<(Job, usize)> {
+    let (name, threads) = way.split_once('@')?;
+    let threads = threads.parse().ok().filter(|n| (1..=most).contains(n))?;
+    match name {
+        DENSE => Some((Job::Dense(p), threads)),
+        PRODUCT if p.rows > FEW_ROWS => Some((Job::Product(p), threads)),
+        _ => None,
+    }
+}
+
+/// Whether the weights of a call are packed once, and not in every call.
+fn is_packed_once(call: &OpCall<'_>) -> bool {
+    call.is_constant.get(1).copied().unwrap_or(false)
 }
 
 /// A fully-connected layer, whatever the shape of its data.
@@ -177,7 +220,9 @@ fn dense(call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epi
     let [outputs, steps] = weight.shape[..] else { return Err(format!("weights of shape {}", weight.shape)) };
     let rows = data.shape.n_elements() / steps;
     let cost = DENSE_COST[usize::from(rows > FEW_ROWS)];
-    Ok((Job::Dense(DenseProblem { rows, steps, outputs }), epilogue, cost))
+    let problem = DenseProblem { rows, steps, outputs };
+    let job = if rows > FEW_ROWS && is_packed_once(call) { Job::Product(problem) } else { Job::Dense(problem) };
+    Ok((job, epilogue, cost))
 }
 
 impl Backend for Nnpack {
@@ -186,6 +231,11 @@ impl Backend for Nnpack {
     }
 
     fn supports(&self, call: &OpCall<'_>) -> Support {
+        match blocks::plan(call, self.options.isa, self.threads()) {
+            Some(Ok(_)) => return Support::Yes { cost: self.slowed(blocks::COST) },
+            Some(Err(reason)) => return Support::No(reason),
+            None => {}
+        }
         match self.fit(call) {
             Ok(fit) => Support::Yes { cost: fit.cost },
             Err(reason) => Support::No(reason),
@@ -193,6 +243,9 @@ impl Backend for Nnpack {
     }
 
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+        if let Some(planned) = blocks::plan(call, self.options.isa, self.threads()) {
+            return planned.map_err(|reason| Error::not_built(call.op.name, reason));
+        }
         self.planned(call, None)
     }
 
@@ -203,16 +256,19 @@ impl Backend for Nnpack {
                 let ways = Way::candidates(&p, &self.options, threads, &self.rates);
                 ways.iter().map(Way::to_string).collect()
             }
-            Ok(Fit { job: Job::Dense(p), .. }) => {
+            Ok(Fit { job: job @ (Job::Dense(p) | Job::Product(p)), .. }) => {
                 let multiply_adds = p.rows as f64 * p.steps as f64 * p.outputs as f64;
-                thread_counts(threads, multiply_adds).into_iter().map(dense_way).collect()
+                let counts = thread_counts(threads, multiply_adds);
+                // Packed weights are kept a second time: not for few rows.
+                let names: &[&str] = if matches!(job, Job::Product(_)) { &[PRODUCT, DENSE] } else { &[DENSE] };
+                names.iter().flat_map(|name| counts.iter().map(move |n| format!("{name}@{n}"))).collect()
             }
-            Err(_) => Vec::new(),
+            _ => vec![DEFAULT_WAY.into()],
         }
     }
 
     fn plan_way(&self, call: &OpCall<'_>, way: &str) -> Result<PlannedKernel> {
-        self.planned(call, Some(way))
+        if way == DEFAULT_WAY { self.plan(call) } else { self.planned(call, Some(way)) }
     }
 
     fn setup(&self) -> String {

@@ -33,6 +33,8 @@ pub struct Choice {
     pub cost: f64,
 }
 
+/// Cost of what nobody has measured beside a vendor library: that one comes first.
+pub const UNMEASURED: f64 = 1.5;
 /// Costs below which none is told: an estimate is not that good.
 const LEAST_COST: f64 = 0.2;
 /// An algorithm that should take so many times as long as the best is not tried.
@@ -46,6 +48,9 @@ impl Algorithm {
 
     /// Those that a problem and the settings allow.
     pub fn allowed(p: &ConvProblem, options: &NnpackOptions) -> Vec<Self> {
+        if !p.is_dense() {
+            return if p.data == Data::Blocks { vec![Self::Product] } else { Vec::new() };
+        }
         if p.c < BLOCK {
             return vec![Self::Taps];
         }
@@ -98,6 +103,9 @@ impl Algorithm {
 impl Choice {
     /// The algorithm that should be fastest.
     pub fn new(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
+        if !p.is_dense() {
+            return Self { algorithm: Algorithm::Product, cost: UNMEASURED };
+        }
         if p.c < BLOCK {
             // What a library does with so few channels is measured: nine tenths of the speed of this, where all of the last
             // panel is used.
@@ -174,6 +182,7 @@ mod tests {
             stride: (stride, stride),
             pad: (pad, pad),
             data: Data::Blocks,
+            dilate: (1, 1),
         };
         Choice::new(&problem, options, 2, &Rates::FULL_512)
     }

@@ -53,6 +53,40 @@ impl Isa {
     }
 }
 
+/// Declares a function that gives the code of `$body` for an instruction set; `$body` is written over a register
+/// ([`Lanes`](crate::gemm::lanes::Lanes)), `unsafe`, and always inlined.
+macro_rules! for_each_set {
+    ($(#[$doc:meta])* fn $choose:ident: unsafe fn($($arg:ident: $ty:ty),*) = $body:ident) => {
+        $(#[$doc])*
+        fn $choose(isa: $crate::Isa) -> unsafe fn($($ty),*) {
+            unsafe fn portable($($arg: $ty),*) {
+                // SAFETY: the caller's promise.
+                unsafe { $body::<$crate::gemm::lanes::Plain>($($arg),*) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn avx2($($arg: $ty),*) {
+                // SAFETY: the caller's promise; this code is compiled for the instructions.
+                unsafe { $body::<std::arch::x86_64::__m256>($($arg),*) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx2,fma")]
+            unsafe fn avx512($($arg: $ty),*) {
+                // SAFETY: as above.
+                unsafe { $body::<std::arch::x86_64::__m512>($($arg),*) }
+            }
+            match isa.set() {
+                $crate::isa::Set::Portable => portable,
+                #[cfg(target_arch = "x86_64")]
+                $crate::isa::Set::Avx2 => avx2,
+                #[cfg(target_arch = "x86_64")]
+                $crate::isa::Set::Avx512 => avx512,
+            }
+        }
+    };
+}
+pub(crate) use for_each_set;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -43,27 +43,39 @@ impl Kernel for ConvKernel {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        let out = args.outputs[0];
-        match args.reqs.first().copied().unwrap_or_default() {
-            WriteReq::Null => {}
-            WriteReq::Write | WriteReq::Inplace => self.write(args, out)?,
-            WriteReq::Add => {
-                let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
-                self.write(args, RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
-                // SAFETY: the output of the running call; the algorithm is done and had another.
-                let to = unsafe { out.bytes_mut() };
-                if self.dtype == DType::BF16 {
-                    let to = bytemuck::cast_slice_mut::<u8, u16>(to).iter_mut();
-                    let side = bytemuck::cast_slice::<Line, u16>(&side);
-                    to.zip(side).for_each(|(to, x)| *to = narrow(widen(*to) + widen(*x)));
-                } else {
-                    let to = bytemuck::cast_slice_mut::<u8, f32>(to).iter_mut();
-                    to.zip(bytemuck::cast_slice::<Line, f32>(&side)).for_each(|(to, x)| *to += x);
-                }
+        meet_request(args, self.dtype, |dst| self.write(args, dst))
+    }
+}
+
+/// Does with the first output what is asked for: `write` computes it to where it is told.
+///
+/// # Errors
+/// Those of `write`.
+pub fn meet_request(
+    args: &KernelArgs<'_>,
+    dtype: DType,
+    write: impl FnOnce(RawTensor<'_>) -> Result<()>,
+) -> Result<()> {
+    let out = args.outputs[0];
+    match args.reqs.first().copied().unwrap_or_default() {
+        WriteReq::Null => {}
+        WriteReq::Write | WriteReq::Inplace => write(out)?,
+        WriteReq::Add => {
+            let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
+            write(RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
+            // SAFETY: the output of the running call; the algorithm is done and had another.
+            let to = unsafe { out.bytes_mut() };
+            if dtype == DType::BF16 {
+                let to = bytemuck::cast_slice_mut::<u8, u16>(to).iter_mut();
+                let side = bytemuck::cast_slice::<Line, u16>(&side);
+                to.zip(side).for_each(|(to, x)| *to = narrow(widen(*to) + widen(*x)));
+            } else {
+                let to = bytemuck::cast_slice_mut::<u8, f32>(to).iter_mut();
+                to.zip(bytemuck::cast_slice::<Line, f32>(&side)).for_each(|(to, x)| *to += x);
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// One cache line of numbers.

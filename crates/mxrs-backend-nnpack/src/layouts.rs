@@ -1,6 +1,7 @@
 //! Layouts that the kernels read and write: activations in blocks of 16 channels, weights in packed forms.
 
 use crate::Isa;
+use crate::direct::grouped::Groups;
 use crate::winograd::{Blocking, Plan, Schedule, Shape, Variant};
 use mxrs_op::TensorDesc;
 use mxrs_types::{DType, Layout, Result};
@@ -44,6 +45,14 @@ pub fn image(desc: &TensorDesc) -> Option<[usize; 4]> {
     desc.shape[..].try_into().ok()
 }
 
+/// Sizes of weights: those of a tensor of `f32` with four axes, or with two, of a fully-connected layer.
+pub fn weights(desc: &TensorDesc) -> Option<[usize; 4]> {
+    match desc.shape[..] {
+        [k, c] if desc.dtype == DType::F32 => Some([k, c, 1, 1]),
+        _ => image(desc),
+    }
+}
+
 /// Whether a tensor is in `nChw16c`.
 pub fn is_blocked(desc: &TensorDesc) -> bool {
     image(desc).is_some_and(|sizes| desc.layout == blocked(sizes))
@@ -58,24 +67,36 @@ pub enum PackedForm {
     Taps,
     /// Transformed for Winograd's algorithm.
     Winograd(Variant),
+    /// As [`Blocks`](Self::Blocks) for each of the convolutions that so many groups become
+    /// ([`Groups`]); sizes are those of the weights, `[k, c of a group, kh, kw]`.
+    Groups(u32),
 }
 
+/// Numbers of the layouts for groups begin here, and count them.
+const GROUPS_ID: u64 = 1 << 32;
+
 impl PackedForm {
-    /// All forms; the position is the number in a layout.
+    /// All forms but those for groups; the position is the number in a layout.
     fn all() -> impl Iterator<Item = Self> {
         [Self::Blocks, Self::Taps].into_iter().chain(Variant::ALL.map(Self::Winograd))
     }
 
     /// The layout of weights of these sizes in this form.
     pub fn layout(self, sizes: [usize; 4]) -> Layout {
-        let id = Self::all().position(|form| form == self).unwrap_or_default() as u64;
+        let id = match self {
+            Self::Groups(groups) => GROUPS_ID + u64::from(groups),
+            _ => Self::all().position(|form| form == self).unwrap_or_default() as u64,
+        };
         Layout::Opaque { backend: NAME, id, size_bytes: self.len(sizes) * size_of::<f32>() }
     }
 
     /// The form that a layout names.
     pub fn of(layout: &Layout) -> Option<Self> {
         match layout {
-            Layout::Opaque { backend: NAME, id, .. } => Self::all().nth(usize::try_from(*id).ok()?),
+            Layout::Opaque { backend: NAME, id, .. } => match id.checked_sub(GROUPS_ID) {
+                Some(groups) => Some(Self::Groups(u32::try_from(groups).ok()?)),
+                None => Self::all().nth(usize::try_from(*id).ok()?),
+            },
             _ => None,
         }
     }
@@ -86,6 +107,10 @@ impl PackedForm {
         match self {
             Self::Blocks => padded_k * padded_c * kh * kw,
             Self::Taps => padded_k * c * kh * kw,
+            Self::Groups(n) => {
+                let groups = Groups::new(n as usize, c, k / n as usize);
+                groups.n * groups.packed_len(kh * kw)
+            }
             Self::Winograd(variant) => transform([k, c, kh, kw], variant).map_or(0, |plan| plan.packed_bytes() / 4),
         }
     }
@@ -116,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_form_is_found_by_its_layout() {
-        for form in PackedForm::all() {
+        for form in PackedForm::all().chain([PackedForm::Groups(2), PackedForm::Groups(40)]) {
             assert_eq!(PackedForm::of(&form.layout([40, 3, 3, 3])), Some(form));
         }
         assert_eq!(PackedForm::of(&Layout::Opaque { backend: "onednn", id: 0, size_bytes: 4 }), None);

@@ -1,7 +1,8 @@
-//! Convolutions for inference in `f32`, and in `bf16` what Winograd's algorithms do, after NNPACK, written for few threads and
-//! activations in blocks of channels.
+//! Convolutional networks at inference in `f32`, and in `bf16` what Winograd's algorithms do, after NNPACK, written for few
+//! threads and activations in blocks of channels.
 //!
-//! It takes two-dimensional convolutions of one group without dilation, with a bias, a sum, and ReLU or bounds behind them.
+//! It takes two-dimensional convolutions, with a bias, a sum, and ReLU or bounds behind them; fully-connected layers; and, so that
+//! a network needs no vendor library, what lies between: pooling, normalisation by batch statistics and across channels, joining.
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries know too), so that a row of a product is read where
 //! it lies; weights are packed once. The first layer of a network, of few channels, reads its data row by row. Each algorithm
 //! is a set of calls of one small product, which keeps 28 sums of 16 numbers in registers. Knows operators from `mxrs-ops`; nothing of
@@ -36,13 +37,15 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Read next: `choose.rs` for which algorithm runs what, `gemm/mod.rs` for the product, `direct/product.rs` for an algorithm.
+//! Read next: `choose.rs` for which algorithm runs what, `gemm/mod.rs` for the product, `direct/product.rs` for an algorithm,
+//! `blocks/mod.rs` for operators between convolutions.
 #![allow(unsafe_code)]
 // Two reasons: kernels are written for instructions that `isa.rs` has found on this processor; and they read and write tensor
 // memory through pointers, where whoever splits a loop says why no two threads write the same part.
 
 mod backend;
 pub mod barrier;
+mod blocks;
 mod choose;
 mod convolve;
 mod direct;

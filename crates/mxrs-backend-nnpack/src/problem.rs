@@ -1,4 +1,4 @@
-//! A convolution as the kernels see it: sizes, stride and padding in two dimensions, one group, no dilation.
+//! A convolution as the kernels see it: sizes, stride, padding and dilation in two dimensions.
 
 use crate::layouts::BLOCK;
 use crate::winograd::Data;
@@ -34,10 +34,12 @@ pub struct ConvProblem {
     pub pad: (usize, usize),
     /// What numbers data and output are.
     pub data: Data,
+    /// Distance between cells of a window, down and across.
+    pub dilate: (usize, usize),
 }
 
 impl ConvProblem {
-    /// That of a call with these parameters, whose first inputs are data and weight.
+    /// That of a call with these parameters, whose first inputs are data and weight. Channels are those of all groups.
     ///
     /// # Errors
     /// In words, why the kernels do not take it.
@@ -64,23 +66,22 @@ impl ConvProblem {
         if p.is_channels_last() {
             return Err("channels last".into());
         }
-        if p.num_group != 1 {
-            return Err(format!("{} groups", p.num_group));
-        }
-        if pair(&p.dilate, 1)? != (1, 1) {
-            return Err("dilation".into());
-        }
-        let (stride, pad) = (pair(&p.stride, 1)?, pair(&p.pad, 0)?);
+        let (stride, pad, dilate) = (pair(&p.stride, 1)?, pair(&p.pad, 0)?, pair(&p.dilate, 1)?);
         let ([n, c, h, w], [k, _, kh, kw], [_, _, oh, ow]) = (sizes(data)?, sizes(weight)?, sizes(out)?);
         if numbers == Data::ShortPixels && !(c.is_multiple_of(BLOCK) && k.is_multiple_of(BLOCK)) {
             return Err(format!("{taken} in {c} and {k} channels"));
         }
-        Ok(Self { n, c, k, h, w, oh, ow, kh, kw, stride, pad, data: numbers })
+        Ok(Self { n, c, k, h, w, oh, ow, kh, kw, stride, pad, dilate, data: numbers })
     }
 
     /// Multiplications and additions of the direct sum.
     pub fn flops(&self) -> f64 {
         2.0 * (self.n * self.k * self.oh * self.ow) as f64 * (self.c * self.kh * self.kw) as f64
+    }
+
+    /// Whether the cells of a window lie side by side.
+    pub fn is_dense(&self) -> bool {
+        self.dilate == (1, 1)
     }
 
     /// Output pixels of one image.

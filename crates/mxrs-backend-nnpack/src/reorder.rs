@@ -1,8 +1,9 @@
 //! Copies between layouts: images row by row or in blocks of channels, weights into their packed forms.
 
 use crate::convolve::{Panel, part};
+use crate::direct::grouped::Groups;
 use crate::gemm::element::widen;
-use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, image, is_blocked, short_image, transform};
+use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, is_blocked, short_image, transform, weights};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result, WriteReq};
@@ -32,8 +33,8 @@ impl Reorder {
     /// The copy, if both layouts are known here.
     pub fn new(from: &TensorDesc, to: &TensorDesc) -> Option<Self> {
         let is_short = short_image(from).is_some();
-        let of = if is_short { short_image } else { image };
-        let sizes = of(from).filter(|sizes| of(to).as_ref() == Some(sizes) && !sizes.contains(&0))?;
+        let sizes = if is_short { short_image(from) } else { weights(from) };
+        let sizes = sizes.filter(|sizes| from.shape == to.shape && from.dtype == to.dtype && !sizes.contains(&0))?;
         let is_last = |desc: &TensorDesc| is_short && desc.layout == channels_last(sizes);
         let way = match (from.layout.is_row_major(), to.layout.is_row_major()) {
             (true, false) if is_blocked(to) => Way::ToBlocks,
@@ -110,6 +111,10 @@ impl Kernel for Reorder {
             }
             Way::Pack(PackedForm::Winograd(variant)) => {
                 transform(self.sizes, variant)?.pack_weights(from, to, args.team)?;
+            }
+            Way::Pack(PackedForm::Groups(groups)) => {
+                let groups = Groups::new(groups as usize, c, n / groups as usize);
+                in_chunks(args.team, to, groups.packed_len(pixels), &|index, to| groups.pack(index, pixels, from, to));
             }
             Way::Pack(form) => {
                 let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);

@@ -18,9 +18,16 @@ fn agrees_with_the_reference_on_every_sample() {
         let team = team(threads);
         for isa in Isa::available() {
             let backend = Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() });
-            for (name, least) in
-                [("Convolution", 4), ("_sg_conv", 9), ("FullyConnected", 4), ("_sg_fully_connected", 9)]
-            {
+            for (name, least) in [
+                ("Convolution", 4),
+                ("_sg_conv", 9),
+                ("FullyConnected", 4),
+                ("_sg_fully_connected", 9),
+                ("Pooling", 8),
+                ("BatchNorm", 6),
+                ("_sg_bn_relu", 4),
+                ("LRN", 4),
+            ] {
                 let ops = mxrs_ops::catalogue();
                 let op = ops.get(name).expect("it is in the catalogue");
                 let report = conformance::run(&*backend, op, &team);

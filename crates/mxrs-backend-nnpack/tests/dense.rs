@@ -12,7 +12,8 @@ fn numbers(n: usize, period: usize) -> Vec<f64> {
     (0..n).map(|i| f64::from((i * 7 % period) as f32 / period as f32 * 2.0 - 1.0)).collect()
 }
 
-fn check(backend: &Nnpack, team: &Team, rows: usize, steps: usize, outputs: usize) {
+/// A layer with bias, sum and relu, its weights packed once or where they are.
+fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_packed: bool) {
     let ops = mxrs_ops::catalogue();
     let op = ops.get("_sg_fully_connected").expect("it is in the catalogue");
     let hidden = outputs.to_string();
@@ -22,22 +23,39 @@ fn check(backend: &Nnpack, team: &Team, rows: usize, steps: usize, outputs: usiz
         .map(|sizes| TensorDesc::dense(sizes, DType::F32));
     let out = [inputs[3].clone()];
     let call =
-        OpCall { op, params: &params, inputs: &inputs, outputs: &out, is_constant: &[false; 4], is_train: false };
+        OpCall { op, params: &params, inputs: &inputs, outputs: &out, is_constant: &[is_packed; 4], is_train: false };
     let planned = backend.plan(&call).expect("it plans");
     let data = [113, 127, 131, 137].iter().zip(&inputs).map(|(period, desc)| numbers(desc.shape.n_elements(), *period));
     let data: Vec<Vec<f64>> = data.collect();
-    let buffers: Vec<AlignedBuffer> = data.iter().map(|data| AlignedBuffer::from_f64(data, DType::F32)).collect();
+    let mut buffers: Vec<AlignedBuffer> = data.iter().map(|data| AlignedBuffer::from_f64(data, DType::F32)).collect();
+    let weights = inputs[1].with_layout(planned.input_layouts[1].clone());
+    let mut packed = AlignedBuffer::poisoned(weights.size_bytes());
+    if !weights.layout.is_row_major() {
+        let kernel = backend.reorder(&inputs[1], &weights).expect("no error").expect("a form of its own");
+        let args = KernelArgs {
+            inputs: &[RawTensor::from_slice(buffers[1].bytes())],
+            outputs: &[RawTensor::from_mut_slice(packed.bytes_mut())],
+            reqs: &[WriteReq::Write],
+            scratch: RawTensor::from_slice(&[]),
+            team,
+            random: None,
+        };
+        kernel.run(&args).expect("it packs");
+        assert!(packed.guard_is_intact());
+        buffers[1] = packed;
+    }
+    let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
     let mut result = AlignedBuffer::poisoned(out[0].size_bytes());
     let args = KernelArgs {
         inputs: &buffers.iter().map(|b| RawTensor::from_slice(b.bytes())).collect::<Vec<_>>(),
         outputs: &[RawTensor::from_mut_slice(result.bytes_mut())],
         reqs: &[WriteReq::Write],
-        scratch: RawTensor::from_slice(&[]),
+        scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team,
         random: None,
     };
     planned.kernel.run(&args).expect("it runs");
-    assert!(result.guard_is_intact());
+    assert!(result.guard_is_intact() && scratch.guard_is_intact());
     for (at, got) in result.to_f64(DType::F32).into_iter().enumerate() {
         let (row, output) = (at / outputs, at % outputs);
         let (x, w) = (&data[0][row * steps..][..steps], &data[1][output * steps..][..steps]);
@@ -55,10 +73,19 @@ fn layers_of_odd_sizes_agree_with_double_precision() {
         let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
         for isa in Isa::available() {
             let backend = Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() });
-            for (rows, steps, outputs) in
-                [(1, 1, 1), (1, 2500, 7), (2, 33, 130), (3, 1040, 9), (5, 15, 40), (16, 300, 21), (23, 1100, 6)]
-            {
-                check(&backend, &team, rows, steps, outputs);
+            for sizes in [
+                [1, 1, 1],
+                [1, 2500, 7],
+                [2, 33, 130],
+                [3, 1040, 9],
+                [5, 15, 40],
+                [16, 300, 21],
+                [23, 1100, 6],
+                [32, 2000, 70],
+                [47, 64, 16],
+            ] {
+                check(&backend, &team, sizes, false);
+                check(&backend, &team, sizes, true);
             }
         }
     }

@@ -118,6 +118,11 @@ impl Case {
 
     /// Runs the case, in place of the sum too, and compares.
     fn check(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers) {
+        self.check_ways(backend, team, numbers, |position| position == 0);
+    }
+
+    /// As [`Self::check`], in the ways that are wanted, by position; the first is the backend's own choice.
+    fn check_ways(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers, is_wanted: impl Fn(usize) -> bool) {
         let ops = mxrs_ops::catalogue();
         let op = ops.get("_sg_conv").expect("it is in the catalogue");
         let params = op.parse(&self.attrs()).expect("the attributes are right");
@@ -147,39 +152,48 @@ impl Case {
             is_train: false,
         };
         assert!(matches!(backend.supports(&call), Support::Yes { .. }), "{self:?}: {:?}", backend.supports(&call));
-        let planned = backend.plan(&call).expect("it said yes");
-        let laid_out: Vec<AlignedBuffer> = inputs
-            .iter()
-            .zip(&planned.input_layouts)
-            .zip(&data)
-            .map(|((desc, layout), data)| {
-                let to = desc.with_layout(layout.clone());
-                copy(backend, &AlignedBuffer::from_f64(data, self.dtype), desc, &to, team)
-            })
-            .collect();
-        let blocked = out.with_layout(planned.output_layouts[0].clone());
-        for in_place in [false, true] {
-            if in_place && !planned.can_run_inplace {
-                continue;
-            }
-            let mut result = AlignedBuffer::poisoned(blocked.size_bytes());
-            if in_place {
-                result = laid_out[inputs.len() - 1].clone();
-            }
-            run(&planned, &laid_out, &mut result, in_place, team);
-            assert!(result.guard_is_intact(), "{self:?}");
-            let is_blocked = self.dtype == DType::F32;
-            let padding_is_zero = || padding(&result, [self.n, self.k, oh, ow]).all(|x| x == 0.0);
-            assert!(!is_blocked || padding_is_zero(), "{self:?}: channels of padding are not 0");
-            let got = copy(backend, &result, &blocked, &out, team).to_f64(self.dtype);
-            let terms = (self.c * self.window.0 * self.window.1) as f64;
-            // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
-            let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt();
-            for (at, (got, want)) in got.iter().zip(&expected).enumerate() {
-                let error = (got - want).abs();
-                // Half of the last of the 8 digits.
-                let rounding = if self.dtype == DType::BF16 { want.abs() / 256.0 } else { 0.0 };
-                assert!(error <= bound + rounding, "{self:?}, in place {in_place}: [{at}] {got}, expected {want}");
+        let ways = backend.ways(&call);
+        let own = backend.plan(&call).expect("it said yes");
+        let first = backend.plan_way(&call, &ways[0]).expect("it is one of its ways");
+        assert_eq!(own.kernel.name(), first.kernel.name(), "{self:?}: the first way is that of its own choice");
+        for (_, way) in ways.iter().enumerate().filter(|(position, _)| is_wanted(*position)) {
+            let planned = backend.plan_way(&call, way).expect("it is one of its ways");
+            let laid_out: Vec<AlignedBuffer> = inputs
+                .iter()
+                .zip(&planned.input_layouts)
+                .zip(&data)
+                .map(|((desc, layout), data)| {
+                    let to = desc.with_layout(layout.clone());
+                    copy(backend, &AlignedBuffer::from_f64(data, self.dtype), desc, &to, team)
+                })
+                .collect();
+            let blocked = out.with_layout(planned.output_layouts[0].clone());
+            for in_place in [false, true] {
+                if in_place && !planned.can_run_inplace {
+                    continue;
+                }
+                let mut result = AlignedBuffer::poisoned(blocked.size_bytes());
+                if in_place {
+                    result = laid_out[inputs.len() - 1].clone();
+                }
+                run(&planned, &laid_out, &mut result, in_place, team);
+                assert!(result.guard_is_intact(), "{self:?} {way}");
+                let padding_is_zero =
+                    self.dtype != DType::F32 || padding(&result, [self.n, self.k, oh, ow]).all(|x| x == 0.0);
+                assert!(padding_is_zero, "{self:?} {way}: channels of padding are not 0");
+                let got = copy(backend, &result, &blocked, &out, team).to_f64(self.dtype);
+                let terms = (self.c * self.window.0 * self.window.1) as f64;
+                // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
+                let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt();
+                for (at, (got, want)) in got.iter().zip(&expected).enumerate() {
+                    let error = (got - want).abs();
+                    // Half of the last of the 8 digits.
+                    let rounding = if self.dtype == DType::BF16 { want.abs() / 256.0 } else { 0.0 };
+                    assert!(
+                        error <= bound + rounding,
+                        "{self:?} {way}, in place {in_place}: [{at}] {got}, expected {want}"
+                    );
+                }
             }
         }
     }
@@ -351,5 +365,52 @@ fn winograd_agrees_with_double_precision() {
                 case.check(&backend, &team, &mut numbers);
             }
         }
+    }
+}
+
+/// Whatever a search may take computes the same.
+#[test]
+fn every_way_is_the_same_convolution() {
+    let team = Team::new(TeamConfig { threads: NonZeroUsize::new(2).unwrap(), cpus: None }).unwrap();
+    let backend = Nnpack::new(&team, NnpackOptions { accuracy: Accuracy::Loose, ..NnpackOptions::default() });
+    let mut numbers = Numbers(0x3c6e_f372);
+    let case = |c: usize, k: usize, size: usize, window: (usize, usize)| Case {
+        n: 2,
+        c,
+        k,
+        size: (size, size + 1),
+        window,
+        stride: (1, 1),
+        pad: (window.0 / 2, window.1 / 2),
+        bias: true,
+        sum: true,
+        act: "relu",
+        dtype: DType::F32,
+    };
+    for case in [case(32, 80, 15, (3, 3)), case(20, 40, 9, (5, 5)), case(48, 32, 12, (1, 7)), case(3, 20, 11, (3, 3))] {
+        case.check_ways(&backend, &team, &mut numbers, |_| true);
+    }
+}
+
+/// Names that mean nothing, or what the settings forbid, are refused.
+#[test]
+fn other_ways_are_refused() {
+    let team = Team::serial();
+    let ops = mxrs_ops::catalogue();
+    let op = ops.get("Convolution").unwrap();
+    let attrs = [("kernel", "(3, 3)"), ("num_filter", "32"), ("no_bias", "True")];
+    let params = op.parse(&Attrs::from(attrs)).unwrap();
+    let dense = |sizes: &[usize]| TensorDesc::dense(sizes, DType::F32);
+    let (inputs, outputs) = ([dense(&[1, 32, 8, 8]), dense(&[32, 32, 3, 3])], [dense(&[1, 32, 6, 6])]);
+    let is_constant = &[false, true];
+    let call = OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant, is_train: false };
+    let with = |winograd| Nnpack::new(&team, NnpackOptions { winograd, ..NnpackOptions::default() });
+    let is_there = |winograd, way: &str| with(winograd).plan_way(&call, way).is_ok();
+    assert!(is_there(true, "f4x4_3x3@1") && is_there(true, "product@1") && is_there(true, "default"));
+    assert!(!is_there(false, "f4x4_3x3@1") && is_there(false, "product@1"));
+    assert!(with(false).ways(&call).iter().all(|way| way.starts_with("product@")));
+    // Too many threads, too far from a direct sum, another window, another operator, nothing.
+    for way in ["product@2", "f6x6_3x3@1", "f4x4_5x5@1", "taps@1", "dense@1", ""] {
+        assert!(!is_there(true, way), "{way}");
     }
 }

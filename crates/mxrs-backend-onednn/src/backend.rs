@@ -5,7 +5,7 @@ use crate::kernels::{self, Prepare};
 use crate::library::Library;
 use crate::objects::data_type;
 use mxrs_onednn_sys::result;
-use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_op::{Backend, DEFAULT_WAY, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{DType, ErrorKind, Result};
 use std::sync::Arc;
@@ -48,6 +48,13 @@ impl OneDnn {
     /// Counters of the primitive cache.
     pub fn cache_counters(&self) -> CacheCounters {
         self.cache.counters()
+    }
+
+    /// The kept kernel of a call, or a new one; `kind` tells apart those that are prepared in different ways.
+    fn prepared(&self, kind: &'static str, call: &OpCall<'_>, prepare: Prepare) -> Result<PlannedKernel> {
+        let p = self.cache.get_or_prepare(kind, Signature::of(call), || prepare(&self.library, call))?;
+        let Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel } = p;
+        Ok(PlannedKernel { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel })
     }
 }
 
@@ -98,10 +105,30 @@ impl Backend for OneDnn {
 
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
         let prepare = preparer(call).map_err(|reason| mxrs_types::Error::not_built(call.op.name, reason))?;
-        let signature = Signature::of(call);
-        let p = self.cache.get_or_prepare(call.op.name, signature, || prepare(&self.library, call))?;
-        let Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel } = p;
-        Ok(PlannedKernel { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel })
+        self.prepared(call.op.name, call, prepare)
+    }
+
+    fn ways(&self, call: &OpCall<'_>) -> Vec<String> {
+        let mut ways = vec![DEFAULT_WAY.to_owned()];
+        if kernels::convolution::blocked_preparer(call).is_some() {
+            ways.push(kernels::convolution::BLOCKED.into());
+        }
+        ways
+    }
+
+    fn plan_way(&self, call: &OpCall<'_>, way: &str) -> Result<PlannedKernel> {
+        if way == DEFAULT_WAY {
+            return self.plan(call);
+        }
+        let refused = |reason| mxrs_types::Error::not_built(format!("{} in the way `{way}`", call.op.name), reason);
+        preparer(call).map_err(refused)?;
+        let there = kernels::convolution::blocked_preparer(call).filter(|_| way == kernels::convolution::BLOCKED);
+        let (kind, prepare) = there.ok_or_else(|| refused("no such way".into()))?;
+        self.prepared(kind, call, prepare)
+    }
+
+    fn setup(&self) -> String {
+        format!("onednn {}", self.version())
     }
 
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {

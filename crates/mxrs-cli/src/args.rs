@@ -2,6 +2,7 @@
 
 use crate::cmd::Command;
 use clap::{Args, Parser, ValueEnum};
+use mxrs::Winograd;
 use mxrs::types::{DType, Shape};
 
 /// MXNet's command-line tools, rebuilt in Rust.
@@ -56,6 +57,32 @@ pub struct Compute {
     /// Threads that share the loop of one operator [default: OMP_NUM_THREADS, or the number of physical cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+    /// Run convolutions as direct sums: without Winograd's algorithms, which round more
+    #[arg(long)]
+    pub no_winograd: bool,
+    /// How far Winograd's algorithms may be from direct sums
+    #[arg(long, value_enum, default_value_t = AccuracyArg::Close, conflicts_with = "no_winograd")]
+    pub accuracy: AccuracyArg,
+}
+
+impl Compute {
+    /// Which of Winograd's algorithms may run convolutions.
+    pub fn winograd(&self) -> Winograd {
+        match (self.no_winograd, self.accuracy) {
+            (true, _) => Winograd::Off,
+            (false, AccuracyArg::Close) => Winograd::Close,
+            (false, AccuracyArg::Loose) => Winograd::Loose,
+        }
+    }
+}
+
+/// How far convolutions may be from direct sums, relative to the largest output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AccuracyArg {
+    /// Within 8 millionths
+    Close,
+    /// Within 50 millionths: larger tiles, up to a tenth faster
+    Loose,
 }
 
 /// Forms of what a subcommand prints.

@@ -2,8 +2,9 @@
 
 use crate::args::Compute;
 use crate::exit::{Failure, Outcome};
-use mxrs::Runtime;
 use mxrs::env::{OsSource, Settings, Snapshot, Warning};
+use mxrs::exec::Search;
+use mxrs::{Runtime, RuntimeBuilder};
 
 /// The environment of the process with what the flags say on top, checked: before anything else happens, every bad
 /// value is reported.
@@ -44,6 +45,18 @@ pub fn runtime(compute: Option<&Compute>) -> Outcome<Runtime> {
 /// # Errors
 /// As [`runtime`]; names that no variable has, and bad values.
 pub fn runtime_with(compute: Option<&Compute>, variables: &[(String, String)]) -> Outcome<Runtime> {
+    builder(compute, variables)?.build().map_err(Failure::binding)
+}
+
+/// A runtime that looks for the fastest kernels by timing.
+///
+/// # Errors
+/// As [`runtime`]; a variable that forbids timing.
+pub fn runtime_searching(compute: &Compute, search: Search) -> Outcome<Runtime> {
+    builder(Some(compute), &[])?.search_kernels(search).build().map_err(Failure::binding)
+}
+
+fn builder(compute: Option<&Compute>, variables: &[(String, String)]) -> Outcome<RuntimeBuilder> {
     let mut snapshot = snapshot(compute)?;
     for (name, value) in variables {
         snapshot = snapshot.with_api(name, value);
@@ -52,5 +65,8 @@ pub fn runtime_with(compute: Option<&Compute>, variables: &[(String, String)]) -
     if let Some(name) = compute.and_then(|compute| compute.backend.as_deref()) {
         builder = builder.only_backend(name);
     }
-    builder.build().map_err(Failure::binding)
+    if let Some(compute) = compute {
+        builder = builder.winograd(compute.winograd());
+    }
+    Ok(builder)
 }

@@ -19,6 +19,7 @@ macro_rules! groups {
             entries: Vec<Entry>,
             old_names: BTreeMap<&'static str, String>,
             data_folder: Option<PathBuf>,
+            cache_folder: Option<PathBuf>,
         }
 
         /// The rows of every group, in the order of the listing.
@@ -38,6 +39,7 @@ macro_rules! groups {
                     entries: std::mem::take(&mut resolver.entries),
                     old_names: std::mem::take(&mut resolver.old_names),
                     data_folder: resolver.snapshot.data_folder(),
+                    cache_folder: resolver.snapshot.cache_folder(),
                 };
                 // A pool setting that was already refused has its default, so nothing is reported twice.
                 resolver.errors.extend(pool_errors(&settings.pools));
@@ -167,6 +169,16 @@ impl Settings {
     /// Folder of downloaded data: `MXNET_HOME`, otherwise `.mxnet` in the user's home. `None` when neither is known.
     pub fn data_folder(&self) -> Option<&Path> {
         self.files.home.as_deref().or(self.data_folder.as_deref())
+    }
+
+    /// File in which results of kernel tuning are kept: `MXRS_TUNING_CACHE`, otherwise `mxrs/tuning.json` in the user's cache
+    /// folder. `None` when that is switched off or unknown.
+    pub fn tuning_cache(&self) -> Option<PathBuf> {
+        match &self.tuning.kernel_cache {
+            Some(TuningCache::Off) => None,
+            Some(TuningCache::File(path)) => Some(path.clone()),
+            None => self.cache_folder.as_ref().map(|folder| folder.join("mxrs").join("tuning.json")),
+        }
     }
 
     pub(crate) fn entries(&self) -> &[Entry] {

@@ -58,4 +58,16 @@ impl Snapshot {
         let (name, folder) = if cfg!(windows) { ("APPDATA", "mxnet") } else { ("HOME", ".mxnet") };
         self.var(name).map(|home| PathBuf::from(home).join(folder))
     }
+
+    /// The user's folder for files that can be made again: `$XDG_CACHE_HOME`, `$HOME/.cache`, on macOS
+    /// `$HOME/Library/Caches`, on Windows `%LOCALAPPDATA%`. `None` when the system variable is missing.
+    pub(crate) fn cache_folder(&self) -> Option<PathBuf> {
+        let named = self.var("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+        let (name, folder) = match std::env::consts::OS {
+            "windows" => ("LOCALAPPDATA", ""),
+            "macos" => ("HOME", "Library/Caches"),
+            _ => ("HOME", ".cache"),
+        };
+        named.or_else(|| self.var(name).map(|home| PathBuf::from(home).join(folder)))
+    }
 }

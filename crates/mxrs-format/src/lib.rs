@@ -1,5 +1,5 @@
-//! MXNet's file formats: parameter lists (`.params`), npy and npz, symbol JSON, RecordIO with `.idx` and `.lst`; and ONNX
-//! models.
+//! MXNet's file formats: parameter lists (`.params`), npy and npz, symbol JSON, RecordIO with `.idx` and `.lst`; ONNX models;
+//! and results of kernel tuning.
 //!
 //! Every reader is bounded: it proves that bytes exist before it allocates for them, checks all size arithmetic, and
 //! answers broken input with an [`mxrs_types::Error`] that has an offset and a category. Every writer is exact: a file
@@ -36,6 +36,7 @@ pub mod params;
 pub mod reader;
 pub mod recordio;
 pub mod symbol;
+pub mod tuning;
 
 pub use array_file::{ArrayFile, Arrays, FileKind};
 pub use atomic_write::{AtomicFile, write_atomically};

@@ -48,9 +48,11 @@ mod partitioning;
 mod predictor;
 mod runtime;
 pub mod settings;
+mod tuning;
 
 pub use backends::{AbsentBackend, Backends, LoadedBackend};
 pub use model::{BoundModel, Model};
 pub use mxrs_types::{Error, Result};
 pub use predictor::Predictor;
 pub use runtime::{Runtime, RuntimeBuilder};
+pub use settings::Winograd;

@@ -134,9 +134,12 @@ impl Model {
     pub fn bind(&self, inputs: &[(&str, Shape)]) -> Result<BoundModel> {
         let shapes = || inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect::<Vec<_>>().join(", ");
         let options = BindOptions { packed: Some(self.packed.clone()), ..self.runtime.bind_options() };
-        let executor = Executor::bind(&self.graph, self.runtime.arrays(), inputs, &self.params, &options)
-            .context(|| format!("binding the network to {}", shapes()))?;
-        Ok(BoundModel { executor })
+        let executor = Executor::bind(&self.graph, self.runtime.arrays(), inputs, &self.params, &options);
+        // What was found is kept also where the rest of the network failed.
+        if let Err(error) = self.runtime.keep_kernels() {
+            tracing::warn!("kernel tuning results could not be kept: {error}");
+        }
+        Ok(BoundModel { executor: executor.context(|| format!("binding the network to {}", shapes()))? })
     }
 
     /// Binds to each of these shapes, for inference alone: parameters are kept in the form that kernels want and no other,

@@ -3,18 +3,19 @@
 use crate::backends::Backends;
 use crate::image_team::ImageTeam;
 use crate::partitioning::{Subgraphs, subgraphs};
-use crate::{Model, settings};
+use crate::tuning::KernelTuning;
+use crate::{Model, Winograd, settings};
 use mxrs_data::ImageThreads;
 use mxrs_engine::Engine;
 use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
-use mxrs_exec::{BindOptions, CachedOpFlags, Imperative};
+use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search};
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpSet};
 use mxrs_storage::Storage;
 use mxrs_sync::{Team, TeamConfig, Topology, fork, physical_cores};
 use mxrs_types::Result;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ struct Shared {
     ops: OpSet,
     backends: Backends,
     subgraphs: Subgraphs,
+    tuning: KernelTuning,
 }
 
 /// Collects what a [`Runtime`] is made of.
@@ -51,6 +53,8 @@ pub struct RuntimeBuilder {
     settings: SettingsFrom,
     extra: Vec<Arc<dyn Backend>>,
     only: Option<String>,
+    winograd: Winograd,
+    search: Option<Search>,
 }
 
 /// Where settings come from.
@@ -95,12 +99,26 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Which of Winograd's algorithms may run convolutions.
+    pub fn winograd(mut self, winograd: Winograd) -> Self {
+        self.winograd = winograd;
+        self
+    }
+
+    /// Looks for the fastest kernels by timing whenever a network is bound for inference, which takes seconds. Results are
+    /// kept in a file (`MXRS_TUNING_CACHE`) and used by other processes, which do not look for more.
+    pub fn search_kernels(mut self, search: Search) -> Self {
+        self.search = Some(search);
+        self
+    }
+
     /// Makes the runtime, and logs the warnings of the settings, each once.
     ///
     /// # Errors
-    /// A bad value of a variable; a backend asked for by name that is not there; threads or memory refused by the system.
+    /// A bad value of a variable; a backend asked for by name that is not there; a search for kernels that a variable forbids;
+    /// threads or memory refused by the system.
     pub fn build(self) -> Result<Runtime> {
-        let Self { settings, extra, only } = self;
+        let Self { settings, extra, only, winograd, search } = self;
         let (settings, mut warnings) = match settings {
             SettingsFrom::Process => Settings::from_source(&OsSource)?,
             SettingsFrom::Snapshot(snapshot) => Settings::from_snapshot(&snapshot)?,
@@ -139,16 +157,18 @@ impl RuntimeBuilder {
             Storage::new(settings::storage(&settings)?)?,
             settings::resources(&settings),
         );
-        let mut backends = Backends::load(&settings, &team, extra);
+        let mut backends = Backends::load(&settings, &team, extra, winograd);
         log_warnings(&settings::without_effect(&settings, &backends));
         if let Some(name) = only {
             backends = backends.keep_only(&name)?;
         }
+        let tuning = KernelTuning::new(&settings, &backends, team.size(), search)?;
         let subgraphs = subgraphs(&settings, &backends)?;
         log_warnings(&subgraphs.warnings);
         let ops = mxrs_ops::catalogue();
         let image_team = ImageTeam::new();
-        Ok(Runtime { shared: Arc::new(Shared { settings, arrays, team, image_team, ops, backends, subgraphs }) })
+        let shared = Shared { settings, arrays, team, image_team, ops, backends, subgraphs, tuning };
+        Ok(Runtime { shared: Arc::new(shared) })
     }
 }
 
@@ -242,6 +262,15 @@ impl Runtime {
         Imperative::with(self.arrays(), &self.bind_options(), settings::imperative(self.settings()))
     }
 
+    /// Adds the kernels that searches have found to the file they are kept in, which is returned; `None` where nothing was
+    /// found or nothing is kept. [`Model::bind`] does it by itself.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn keep_kernels(&self) -> Result<Option<PathBuf>> {
+        self.shared.tuning.keep()
+    }
+
     /// The switches of a [`CachedOp`](mxrs_exec::CachedOp) whose caller says nothing else: bulks and number of plans.
     pub fn cached_op_flags(&self) -> CachedOpFlags {
         settings::cached_op(self.settings())
@@ -252,6 +281,7 @@ impl Runtime {
         let settings = self.settings();
         let (bulk_train_forward, bulk_train_backward) = settings::training_bulks(settings);
         BindOptions {
+            tuning: self.shared.tuning.tuning().clone(),
             team: Arc::clone(self.team()),
             plan: settings::planner(settings),
             bulk_inference: settings.bulk.inference,

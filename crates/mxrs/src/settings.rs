@@ -1,6 +1,7 @@
 //! Settings of the environment, as the crates that act on them take them. One function per crate.
 
 use crate::Backends;
+use mxrs_backend_nnpack::{Accuracy, NnpackOptions};
 use mxrs_engine::gpu::GpuSync;
 use mxrs_engine::{EngineConfig, EngineKind};
 use mxrs_env::{
@@ -15,6 +16,26 @@ use mxrs_sync::{TeamConfig, Topology};
 use mxrs_types::Result;
 use std::num::NonZeroUsize;
 use std::time::Duration;
+
+/// Which of Winograd's algorithms, which round more than a direct sum does, may run convolutions. All give the same bits at
+/// every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Winograd {
+    /// None.
+    Off,
+    /// Those within 8 millionths of the largest output, with 256 input channels.
+    #[default]
+    Close,
+    /// Those within 50 millionths: larger tiles, up to a tenth faster.
+    Loose,
+}
+
+/// The convolutions of mxrs.
+pub(crate) fn nnpack(settings: &Settings, winograd: Winograd) -> NnpackOptions {
+    let accuracy = if winograd == Winograd::Loose { Accuracy::Loose } else { Accuracy::Close };
+    let threads = settings.threads.nnpack_threads;
+    NnpackOptions { threads, winograd: winograd != Winograd::Off, accuracy, ..NnpackOptions::default() }
+}
 
 /// The engine: scheduler and workers.
 ///

@@ -1,9 +1,11 @@
-//! Convolutions as sums over the window: products over blocks of channels, and the first layer over single taps; and
-//! fully-connected layers.
+//! Convolutions as sums over the window: products over blocks of channels, in one group or several, and the first layer over
+//! single taps; and fully-connected layers.
 
 pub mod dense;
 mod grid;
+pub mod grouped;
 mod pack;
 pub mod product;
+pub mod rows;
 mod tap_rows;
 pub mod taps;

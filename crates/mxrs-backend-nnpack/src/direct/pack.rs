@@ -78,7 +78,7 @@ unsafe fn windows<L: Lanes>(
     let mut to = to;
     for block in blocks {
         let (cb, cell) = (block / cells, block % cells);
-        let (ky, kx) = (cell / p.kw, cell % p.kw);
+        let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
         // SAFETY: channel block `cb` of the image.
         let plane = unsafe { image.add(cb * p.h * p.w * BLOCK) };
         for run in &runs[..n_runs] {

@@ -27,6 +27,12 @@ pub(crate) trait Lanes: Copy {
     unsafe fn mul_add(self, y: Self, z: Self) -> Self;
     /// `z - self * y`, rounded once where the processor can.
     unsafe fn neg_mul_add(self, y: Self, z: Self) -> Self;
+    /// `self / y`.
+    unsafe fn div(self, y: Self) -> Self;
+    /// The square root; not a number of negative ones.
+    unsafe fn sqrt(self) -> Self;
+    /// The larger of the two; not a number where one of them is none.
+    unsafe fn max_or_nan(self, y: Self) -> Self;
     /// `self` where it lies within the bounds, else the bound; not-a-numbers stay.
     unsafe fn clamp(self, lo: Self, hi: Self) -> Self;
     /// Asks for a cache line in the second-level cache. Any address will do.
@@ -96,6 +102,18 @@ impl Lanes for Plain {
         self.zip(y, |x, y| x * y).zip(z, |xy, z| z - xy)
     }
     #[inline(always)]
+    unsafe fn div(self, y: Self) -> Self {
+        self.zip(y, |x, y| x / y)
+    }
+    #[inline(always)]
+    unsafe fn sqrt(self) -> Self {
+        Self(self.0.map(f32::sqrt))
+    }
+    #[inline(always)]
+    unsafe fn max_or_nan(self, y: Self) -> Self {
+        self.zip(y, |x, y| if x > y || x.is_nan() { x } else { y })
+    }
+    #[inline(always)]
     unsafe fn clamp(self, lo: Self, hi: Self) -> Self {
         self.zip(lo, |x, lo| if x < lo { lo } else { x }).zip(hi, |x, hi| if x > hi { hi } else { x })
     }
@@ -110,7 +128,7 @@ mod x86 {
 
     macro_rules! lanes {
         ($register:ty, $n:literal, $load:ident, $store:ident, $set1:ident, $add:ident, $sub:ident, $mul:ident, $fmadd:ident,
-         $fnmadd:ident, $max:ident, $min:ident, $widen:ident, $narrow:ident) => {
+         $fnmadd:ident, $max:ident, $min:ident, $widen:ident, $narrow:ident, $div:ident, $sqrt:ident, $or_nan:ident) => {
             // SAFETY of the methods: the caller is compiled for the instructions; `load` and `store` need `N` readable or
             // writable values, the others nothing.
             impl Lanes for $register {
@@ -164,6 +182,22 @@ mod x86 {
                 unsafe fn neg_mul_add(self, y: Self, z: Self) -> Self {
                     // SAFETY: as above.
                     unsafe { $fnmadd(self, y, z) }
+                }
+                #[inline(always)]
+                unsafe fn div(self, y: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $div(self, y) }
+                }
+                #[inline(always)]
+                unsafe fn sqrt(self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $sqrt(self) }
+                }
+                #[inline(always)]
+                unsafe fn max_or_nan(self, y: Self) -> Self {
+                    // Where one is not a number, `max` gives the second: that leaves numbers of `self` that are none.
+                    // SAFETY: as above.
+                    unsafe { $or_nan(self, $max(self, y)) }
                 }
                 #[inline(always)]
                 unsafe fn clamp(self, lo: Self, hi: Self) -> Self {
@@ -245,7 +279,10 @@ mod x86 {
         _mm256_max_ps,
         _mm256_min_ps,
         widen_8,
-        narrow_8
+        narrow_8,
+        _mm256_div_ps,
+        _mm256_sqrt_ps,
+        nan_or_256
     );
     lanes!(
         __m512,
@@ -261,6 +298,23 @@ mod x86 {
         _mm512_max_ps,
         _mm512_min_ps,
         widen_16,
-        narrow_16
+        narrow_16,
+        _mm512_div_ps,
+        _mm512_sqrt_ps,
+        nan_or_512
     );
+
+    /// `x` where it is not a number, else `y`.
+    #[inline(always)]
+    unsafe fn nan_or_256(x: __m256, y: __m256) -> __m256 {
+        // SAFETY: the caller is compiled for the instructions.
+        unsafe { _mm256_blendv_ps(y, x, _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)) }
+    }
+
+    /// As [`nan_or_256`].
+    #[inline(always)]
+    unsafe fn nan_or_512(x: __m512, y: __m512) -> __m512 {
+        // SAFETY: the caller is compiled for the instructions.
+        unsafe { _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x), x) }
+    }
 }

@@ -9,6 +9,7 @@ mod plot;
 mod predict;
 mod score;
 mod summary;
+mod tune;
 
 use crate::args::Cli;
 use crate::exit::Outcome;
@@ -28,6 +29,8 @@ pub enum Command {
     Predict(predict::Args),
     /// Measure images per second of the networks on MXNet's performance page
     Score(score::Args),
+    /// Find the fastest kernels for networks by timing, and keep them for later
+    Tune(tune::Args),
     /// List the operators that are built, and the backends that run them
     Ops(ops::Args),
     /// Convert models between formats
@@ -48,6 +51,7 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Plot(args) => plot::run(args),
         Command::Predict(args) => predict::run(args, !cli.logging.quiet),
         Command::Score(args) => score::run(args),
+        Command::Tune(args) => tune::run(args, !cli.logging.quiet),
         Command::Ops(args) => ops::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Diagnose(args) => diagnose::run(args),

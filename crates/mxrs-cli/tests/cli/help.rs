@@ -4,7 +4,7 @@ use crate::mxrs::mxrs;
 
 #[test]
 fn every_command_explains_its_flags() {
-    let commands: [(&str, &[&str]); 8] = [
+    let commands: [(&str, &[&str]); 9] = [
         ("env", &["--area", "--format", "markdown"]),
         ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
         ("plan", &["--batch", "--shape", "--mode", "--set", "--compare", "--svg", "mxrs plan resnet-50"]),
@@ -17,6 +17,7 @@ fn every_command_explains_its_flags() {
             "score",
             &["--network", "[default: all]", "--num-batches", "[default: 10]", "--warmup", "[default: 5]", "--json"],
         ),
+        ("tune", &["--network", "--batch-size", "[default: 1]", "--budget", "--again", "--no-winograd", "--accuracy"]),
         ("ops", &["--explain", "--format"]),
         ("diagnose", &["--python", "--network", "--timeout", "[default: 10]", "--self-test", "--json"]),
     ];

@@ -13,4 +13,5 @@ mod plot;
 mod predict;
 mod score;
 mod summary;
+mod tune;
 mod usage;

@@ -42,4 +42,4 @@ pub use profiler::ProfilerSettings;
 pub use resources::ResourceSettings;
 pub use testing::TestSettings;
 pub use threads::ThreadSettings;
-pub use tuning::{OperatorTuning, TuningSettings};
+pub use tuning::{OperatorTuning, TuningCache, TuningSettings};

@@ -6,8 +6,9 @@ use std::num::NonZeroUsize;
 settings! {
     /// Resources that operators share, and how exactly operators compute.
     pub struct ResourceSettings in Resources {
-        /// Only algorithms that give the same bits at every run; an operator that has none fails.
-        deterministic: bool = 0, "MXNET_ENFORCE_DETERMINISM" [D77 EveryUse NotYet];
+        /// Only algorithms that give the same bits at every run, in every process: kernels are chosen by sizes alone, and never
+        /// by timing. An operator that has none fails; those of this version all have one.
+        deterministic: bool = 0, "MXNET_ENFORCE_DETERMINISM" [D77 EveryUse InEffect];
         /// Elements from which on a copy or accumulation on the CPU uses the team.
         cpu_parallel_elements: usize = 200000, "MXNET_CPU_PARALLEL_SIZE" [D78 FirstUse NotYet];
         /// Weights that one call of an aggregating optimizer updates.

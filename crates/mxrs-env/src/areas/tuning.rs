@@ -1,8 +1,9 @@
-//! Operator tuning: a start-up measurement that tells for which sizes a team of threads pays.
+//! Operator tuning: what is measured, so that the fastest way to run an operator can be taken.
 
 use crate::{Kind, Setting, settings};
 use mxrs_types::DType;
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
 /// The element types that `MXNET_USE_OPERATOR_TUNING` may name.
 const TUNABLE: [DType; 8] =
@@ -55,11 +56,45 @@ impl Setting for OperatorTuning {
     };
 }
 
+/// Where results of kernel tuning are kept.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub enum TuningCache {
+    /// Nowhere, and none are used.
+    Off,
+    /// In this file.
+    File(PathBuf),
+}
+
+impl TryFrom<String> for TuningCache {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match text.trim() {
+            "0" => Ok(Self::Off),
+            path if Path::new(path).is_absolute() => Ok(Self::File(path.into())),
+            path => Err(format!("`{path}` is no absolute path")),
+        }
+    }
+}
+
+impl Setting for TuningCache {
+    const KIND: Kind = Kind::Grammar {
+        name: "file",
+        expected: "0, or an absolute path",
+        check: |text| TuningCache::try_from(text.to_owned()).map(|_| text.trim().to_owned()),
+    };
+}
+
 settings! {
-    /// Operator tuning: a start-up measurement that tells for which sizes a team of threads pays.
+    /// Operator tuning: what is measured, so that the fastest way to run an operator can be taken.
     pub struct TuningSettings in Tuning {
-        /// For which element types the size decides between one thread and the team: 0 none, 1 all, or a list.
-        operators: Option<OperatorTuning> = unset("all types"), "MXNET_USE_OPERATOR_TUNING" [D93 Process NotYet];
+        /// For which element types measured times choose: 0 none, 1 all, or a list. They choose the kernels of convolutions and
+        /// fully-connected layers at inference, by results of `mxrs tune`; pointwise loops do not measure yet.
+        operators: Option<OperatorTuning> = unset("all types"), "MXNET_USE_OPERATOR_TUNING" [D93 Process InEffect];
+        /// File in which results of kernel tuning are kept; 0 keeps and uses none.
+        kernel_cache: Option<TuningCache> = unset("mxrs/tuning.json in $XDG_CACHE_HOME or $HOME/.cache"), "MXRS_TUNING_CACHE"
+            [M11 Process InEffect];
         /// Largest team size of the start-up measurement; with 1 tuned types never use a team.
         max_team: Option<NonZeroUsize> = unset("half the logical CPUs"), "MXNET_USE_NUM_CORES_OPERATOR_TUNING"
             [D94 Process NotYet];
@@ -92,6 +127,16 @@ mod tests {
         assert!(OperatorTuning::All.covers(DType::BF16) && !OperatorTuning::All.covers(DType::Bool));
         assert!(!OperatorTuning::Off.covers(DType::F32));
         assert!(TuningSettings::default().operator_tuning().covers(DType::F32));
+    }
+
+    #[test]
+    fn a_cache_is_an_absolute_path_or_none() {
+        assert_eq!(TuningCache::try_from(" 0 ".to_owned()), Ok(TuningCache::Off));
+        let path = if cfg!(windows) { "C:\\x\\y" } else { "/x/y" };
+        assert_eq!(TuningCache::try_from(path.to_owned()), Ok(TuningCache::File(path.into())));
+        for text in ["", "1", "x/y", "./x"] {
+            assert!(TuningCache::KIND.check(text).is_err(), "{text:?}");
+        }
     }
 
     #[test]

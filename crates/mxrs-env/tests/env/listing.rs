@@ -17,7 +17,7 @@ fn every_documented_row_is_listed_once() {
     let listed: Vec<_> = listing.rows.iter().map(|row| (row.id, row.name.clone())).collect();
     let known: Vec<_> = registry().iter().map(|entry| (entry.id(), entry.name())).collect();
     assert_eq!(listed, known);
-    assert_eq!(listed.len(), 194);
+    assert_eq!(listed.len(), 195);
     for row in &listing.rows {
         assert_eq!(row.origin, Origin::Default, "{}", row.name);
         assert!(row.value == row.default || row.id.starts_with('O'), "{}: {} / {}", row.name, row.value, row.default);
@@ -60,7 +60,7 @@ fn ignored_and_grouped_older_names_say_so() {
 fn areas_partition_the_list() {
     let settings = read(&[]).0;
     let parts: usize = Area::ALL.iter().map(|&area| settings.listing(Some(area)).rows.len()).sum();
-    assert_eq!(parts, 194);
+    assert_eq!(parts, 195);
     let threads = settings.listing(Some("threads".parse().unwrap()));
     let ids: Vec<_> = threads.rows.iter().map(|row| row.id).collect();
     assert_eq!(ids, ["D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "B26", "O1"]);
@@ -96,9 +96,9 @@ fn markdown_rows_have_as_many_cells_as_the_heading() {
     let listing = read(&[("KMP_AFFINITY", "scatter"), ("MXNET_CUDA_GRAPHS_DBG_FILE", "a|b\nc")]).0.listing(None);
     let markdown = listing.to_markdown();
     assert!(markdown.lines().all(|line| n_cells(line) == COLUMNS.len()), "{markdown}");
-    assert_eq!(markdown.lines().count(), 2 + 194);
+    assert_eq!(markdown.lines().count(), 2 + 195);
     assert!(markdown.contains("| `MXNET_CUDA_GRAPHS_DBG_FILE` | a\\|b c | environment | empty | not yet in effect |"));
-    assert_eq!(listing.cells().len(), 194);
+    assert_eq!(listing.cells().len(), 195);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn the_page_has_every_row_under_its_area() {
     }
     let rows =
         page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| row") && !line.starts_with("| ---"));
-    assert_eq!(rows.clone().count(), 194);
+    assert_eq!(rows.clone().count(), 195);
     assert!(rows.clone().all(|line| n_cells(line) == 7));
     let titles: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     let expected: Vec<_> = Area::ALL.iter().filter(|&&area| area != Area::Extension).map(|area| area.title()).collect();
@@ -129,7 +129,7 @@ fn rows_of_another_crate_are_known_checked_and_listed() {
     let listing = settings.listing(Some(Area::Extension));
     assert_eq!(listing.rows.len(), 1);
     assert_eq!((listing.rows[0].value.as_str(), listing.rows[0].status), ("3", Status::InEffect));
-    assert_eq!(settings.listing(None).rows.len(), 195);
+    assert_eq!(settings.listing(None).rows.len(), 196);
     assert_eq!(TurboSettings::from_snapshot(&snapshot).unwrap().0.stages, 3);
     let bad = Snapshot::take(&MapSource::new([("MXNET_TURBO_STAGES", "10")]));
     assert!(Settings::from_snapshot_with(&bad, &[TurboSettings::ROWS]).is_err());

@@ -42,6 +42,7 @@ fn other_value(row: &Row) -> String {
         Kind::Grammar { .. } if row.name == "KMP_AFFINITY" => "granularity=fine,compact,1,0".into(),
         Kind::Grammar { name: "bytes", .. } => "2GiB".into(),
         Kind::Grammar { name: "mode", .. } => "budget:2GiB".into(),
+        Kind::Grammar { name: "file", .. } => "0".into(),
         Kind::Grammar { .. } => "float32".into(),
     }
 }

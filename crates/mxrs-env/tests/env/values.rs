@@ -301,6 +301,20 @@ fn data_lies_under_mxnet_home_or_the_home_folder() {
     assert_eq!(folder(&[("HOME", "/home/me")]).as_deref(), Some("/home/me/.mxnet"));
 }
 
+#[test]
+#[cfg(all(unix, not(target_os = "macos")))]
+fn tuning_results_lie_in_the_cache_folder() {
+    let file = |vars: &[(&str, &str)]| read(vars).0.tuning_cache().map(|path| path.to_str().unwrap().to_owned());
+    assert_eq!(file(&[]), None);
+    let (home, cache) = (("HOME", "/home/me"), ("XDG_CACHE_HOME", "/cache"));
+    assert_eq!(file(&[home]).as_deref(), Some("/home/me/.cache/mxrs/tuning.json"));
+    assert_eq!(file(&[home, cache]).as_deref(), Some("/cache/mxrs/tuning.json"));
+    // A relative one is to be ignored, says the standard.
+    assert_eq!(file(&[home, ("XDG_CACHE_HOME", "cache")]).as_deref(), Some("/home/me/.cache/mxrs/tuning.json"));
+    assert_eq!(file(&[home, cache, ("MXRS_TUNING_CACHE", "/x")]).as_deref(), Some("/x"));
+    assert_eq!(file(&[home, cache, ("MXRS_TUNING_CACHE", "0")]), None);
+}
+
 #[cfg(unix)]
 #[test]
 fn values_that_are_no_text_are_refused() {

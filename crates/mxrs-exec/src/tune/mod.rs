@@ -10,6 +10,8 @@ mod bench;
 mod candidates;
 mod known;
 mod search;
+#[cfg(test)]
+mod tests;
 
 pub use known::{KnownKernel, KnownKernels};
 pub use search::{Search, TunedCall};

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 8;
 /// Slower than the fastest by so much after one round, or after several, a candidate is not tried again.
 const HOPELESS: [f64; 2] = [1.6, 1.25];
+/// Where the fastest takes less, in seconds, everybody has a second run: something else may have come in between.
+const SHORT: f64 = 0.01;
 /// Within this of the fastest, a candidate has a second run even if time is up.
 const CLOSE: f64 = 1.1;
 /// Backends that cost as much as this have kernels for comparison only.
@@ -136,6 +138,7 @@ impl Search {
                 let behind = candidate.total().as_secs_f64() / best.max(1e-9);
                 let is_out = match round {
                     0 => false,
+                    1 if best < SHORT && !is_over => false,
                     1 => behind > if is_over { CLOSE } else { HOPELESS[0] },
                     _ => behind > HOPELESS[1],
                 };

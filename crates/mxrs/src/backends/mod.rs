@@ -7,8 +7,9 @@ mod onednn;
 #[path = "enabled.rs"]
 mod onednn;
 
+use crate::Winograd;
 use mxrs_backend_cpu::CpuBackend;
-use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
+use mxrs_backend_nnpack::Nnpack;
 use mxrs_env::Settings;
 use mxrs_op::{Backend, ReferenceBackend};
 use mxrs_sync::Team;
@@ -46,15 +47,19 @@ pub struct Backends {
 impl Backends {
     /// Loads what this build and the settings allow and the convolutions of mxrs, then what the caller brings; other kernels of
     /// mxrs come next, and the reference kernels last.
-    pub(crate) fn load(settings: &Settings, team: &Arc<Team>, extra: Vec<Arc<dyn Backend>>) -> Self {
+    pub(crate) fn load(
+        settings: &Settings,
+        team: &Arc<Team>,
+        extra: Vec<Arc<dyn Backend>>,
+        winograd: Winograd,
+    ) -> Self {
         let mut backends = Self::default();
         match onednn::load(settings, team) {
             Ok(loaded) => backends.loaded.push(loaded),
             Err(reason) => backends.absent.push(AbsentBackend { name: "onednn", reason }),
         }
         let version = |version: &str| version.to_owned();
-        let options = NnpackOptions { threads: settings.threads.nnpack_threads, ..NnpackOptions::default() };
-        let nnpack: Arc<dyn Backend> = Nnpack::new(team, options);
+        let nnpack: Arc<dyn Backend> = Nnpack::new(team, crate::settings::nnpack(settings, winograd));
         backends.loaded.push(LoadedBackend { backend: nnpack, version: version(env!("CARGO_PKG_VERSION")) });
         backends.loaded.extend(
             extra.into_iter().map(|backend| LoadedBackend { backend, version: version("brought by the caller") }),
@@ -115,7 +120,7 @@ mod tests {
     fn backends() -> Backends {
         let mut settings = Settings::default();
         settings.onednn.enabled = false;
-        Backends::load(&settings, &Team::serial(), Vec::new())
+        Backends::load(&settings, &Team::serial(), Vec::new(), Winograd::default())
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod resources;
 mod rules;
 mod threads;
 mod training;
+mod tuning;
 mod workers;
 
 use log_lines::log_lines;

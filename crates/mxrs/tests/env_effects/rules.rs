@@ -30,6 +30,10 @@ enum Accepts {
     Bytes,
     /// The name of a backend, or NONE.
     Backend,
+    /// 0, 1 or names of element types.
+    Types,
+    /// 0 or an absolute path.
+    OffOrPath,
 }
 
 use Accepts::*;
@@ -101,6 +105,9 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXRS_AUTOGRAD_VERSION_CHECK", Bool),
     ("MXNET_ONEDNN_ENABLED", Bool),
     ("MXNET_ONEDNN_CACHE_NUM", From(-1)),
+    ("MXNET_USE_OPERATOR_TUNING", Types),
+    ("MXRS_TUNING_CACHE", OffOrPath),
+    ("MXNET_ENFORCE_DETERMINISM", Bool),
     ("MXNET_SUBGRAPH_BACKEND", Backend),
     ("MXNET_SUBGRAPH_VERBOSE", Range(0, 2)),
     ("MXNET_DISABLE_ONEDNN_CONV_OPT", Bool),
@@ -130,6 +137,8 @@ impl Accepts {
             Remat => "off, mirror, sqrt, chain, or budget:<bytes>".into(),
             Bytes => "a number of bytes".into(),
             Backend => "NONE or a registered backend: ".into(),
+            Types => "0, 1, or a list with commas of ".into(),
+            OffOrPath => "0, or an absolute path".into(),
         }
     }
 
@@ -146,6 +155,7 @@ impl Accepts {
             Remat => "budget:2GiB".into(),
             Bytes => "512MiB".into(),
             Backend => "NONE".into(),
+            Types | OffOrPath => "0".into(),
         }
     }
 

@@ -4,6 +4,7 @@ pub mod backward;
 
 use crate::cache::Prepared;
 use crate::epilogue::{Epilogue, Product};
+use crate::kernels::Prepare;
 use crate::library::Library;
 use crate::objects::{Dims, MemDesc, PrimDesc, dims, shape_dims};
 use mxrs_onednn_sys::{result, sys};
@@ -11,7 +12,7 @@ use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
-use mxrs_types::{Error, Result};
+use mxrs_types::{DType, Error, Result};
 use std::sync::Arc;
 
 /// `values`, or `default` on every one of `n` axes when none are given.
@@ -112,22 +113,77 @@ impl Problem {
     }
 }
 
+/// Who chooses the layouts of data and output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layouts {
+    /// The library.
+    Its,
+    /// Blocks of 16 channels, which others read and write too.
+    Blocks,
+}
+
+/// Name of the way with data and output in blocks of 16 channels.
+pub const BLOCKED: &str = "nChw16c";
+
+/// Channels of a block.
+const BLOCK: usize = 16;
+
+/// Who prepares a call with data and output in blocks of 16 channels, and a name for it; `None` where they make no sense.
+pub fn blocked_preparer(call: &OpCall<'_>) -> Option<(&'static str, Prepare)> {
+    let found: (&'static str, Prepare) = match call.op.name {
+        "Convolution" => ("Convolution in blocks", prepare_blocked),
+        "_sg_conv" => ("_sg_conv in blocks", prepare_fused_blocked),
+        _ => return None,
+    };
+    let [data, ..] = call.inputs else { return None };
+    let out = call.outputs.first()?;
+    let fits = data.shape.ndim() == 4 && data.dtype == DType::F32 && out.dtype == DType::F32;
+    (fits && !call.is_train && out.shape[1] >= BLOCK).then_some(found)
+}
+
 /// Builds a Convolution.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default())
+    build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Its)
+}
+
+/// Builds a Convolution in blocks.
+fn prepare_blocked(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Blocks)
 }
 
 /// Builds a `_sg_conv`.
 pub fn prepare_fused(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    build_fused(library, call, Layouts::Its)
+}
+
+/// Builds a `_sg_conv` in blocks.
+fn prepare_fused_blocked(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    build_fused(library, call, Layouts::Blocks)
+}
+
+fn build_fused(library: &Arc<Library>, call: &OpCall<'_>, layouts: Layouts) -> Result<Prepared> {
     let p = call.params.get::<SgConvParams>();
     let epilogue = Epilogue::of(&p.epilogue, call).map_err(|reason| Error::not_built(call.op.name, reason))?;
-    build(library, call, &p.product, &epilogue)
+    build(library, call, &p.product, &epilogue, layouts)
 }
 
 /// Builds the primitive of data, weight, bias if there is one, and the operand of the epilogue if there is one.
-fn build(library: &Arc<Library>, call: &OpCall<'_>, p: &ConvolutionParams, epilogue: &Epilogue) -> Result<Prepared> {
+fn build(
+    library: &Arc<Library>,
+    call: &OpCall<'_>,
+    p: &ConvolutionParams,
+    epilogue: &Epilogue,
+    layouts: Layouts,
+) -> Result<Prepared> {
     let source = &call.inputs[0];
-    let problem = Problem::new(p, source, &call.inputs[1], &call.outputs[0])?;
+    let mut problem = Problem::new(p, source, &call.inputs[1], &call.outputs[0])?;
+    if layouts == Layouts::Blocks {
+        // The few channels of a first layer are read as they come.
+        if source.shape[1] >= BLOCK {
+            problem.src = MemDesc::tagged(&shape_dims(&source.shape), source.dtype, sys::dnnl_aBcd16b)?;
+        }
+        problem.dst = MemDesc::tagged(&shape_dims(&call.outputs[0].shape), call.outputs[0].dtype, sys::dnnl_aBcd16b)?;
+    }
     let bias = MemDesc::dense(&dims([call.outputs[0].shape[1]]), source.dtype)?;
     let bias = (!p.no_bias).then_some(bias);
     let attributes = epilogue.attributes()?;

@@ -12,6 +12,8 @@ pub struct Layer {
     operator: String,
     backend: &'static str,
     kernel: String,
+    /// What the choice of the kernel comes from: estimate, cache or search.
+    chosen_by: &'static str,
     output: String,
     milliseconds: f64,
     /// Of the sum of all layers.
@@ -56,6 +58,7 @@ impl Explained {
                 operator: step.op,
                 backend: step.backend,
                 kernel: step.kernel,
+                chosen_by: step.chosen_by.word(),
                 output: step.outputs.into_iter().next().unwrap_or_default(),
                 milliseconds: seconds * 1e3,
                 share: seconds / layers_s.max(1e-12),
@@ -77,7 +80,8 @@ impl Explained {
     /// # Errors
     /// Standard output is closed.
     pub fn print(&self) -> Outcome {
-        let headings = ["layer", "operator", "kernel", "output", "ms", "%", "GFLOP/s", "% of peak", "GB/s"];
+        let headings =
+            ["layer", "operator", "kernel", "chosen by", "output", "ms", "%", "GFLOP/s", "% of peak", "GB/s"];
         let mut table = terminal::table(&headings);
         for layer in self.layers.iter().filter(|layer| !layer.backend.is_empty()) {
             let optional = |figure: Option<f64>, digits| figure.map_or(String::new(), |f| format!("{f:.digits$}"));
@@ -85,6 +89,7 @@ impl Explained {
                 layer.name.clone(),
                 layer.operator.clone(),
                 layer.kernel.clone(),
+                layer.chosen_by.to_owned(),
                 layer.output.clone(),
                 format!("{:.3}", layer.milliseconds),
                 format!("{:.1}", layer.share * 100.0),
@@ -93,7 +98,7 @@ impl Explained {
                 format!("{:.1}", layer.gbytes_per_sec),
             ]);
         }
-        for column in 4..headings.len() {
+        for column in 5..headings.len() {
             if let Some(column) = table.column_mut(column) {
                 column.set_cell_alignment(comfy_table::CellAlignment::Right);
             }

@@ -11,6 +11,7 @@ use crate::{interrupt, start};
 use explain::Explained;
 use measure::{Plan, measure};
 use mxrs::Runtime;
+use mxrs::exec::Search;
 use mxrs::types::{DType, ErrorKind, Shape};
 use report::{Cell, Report, Status};
 use std::path::PathBuf;
@@ -45,9 +46,12 @@ pub struct Args {
     /// Times each measurement is made; above 1 a second line gives median and spread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Print what each layer takes, its kernel and the share of the processor's peak it reaches
+    /// Print what each layer takes, its kernel and who chose it, and the share of the processor's peak it reaches
     #[arg(long)]
     explain: bool,
+    /// Find the fastest kernels by timing before measuring, and keep them for later, as `mxrs tune` does
+    #[arg(long)]
+    tune: bool,
     /// Write all figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -71,7 +75,10 @@ pub struct Args {
 /// A network nobody knows, a file that cannot be used, an interrupt; a measurement that failed, after the others.
 pub fn run(args: &Args) -> Outcome {
     let names = names(args)?;
-    let runtime = start::runtime(Some(&args.compute))?;
+    let runtime = match args.tune {
+        true => start::runtime_searching(&args.compute, Search::default())?,
+        false => start::runtime(Some(&args.compute))?,
+    };
     let mut report = Report::new(&runtime, args.compute.device, args.num_batches, args.warmup);
     tracing::info!("{}", report.header());
     let outcome = names.iter().try_for_each(|name| network(args, &runtime, name, &mut report));

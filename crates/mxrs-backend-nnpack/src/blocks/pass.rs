@@ -1,0 +1,70 @@
+//! One pass over data: pieces that threads share.
+
+use crate::convolve::part;
+use crate::kernel::meet_request;
+use mxrs_op::{Kernel, KernelArgs};
+use mxrs_types::{DType, Result};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Numbers read and written below which one thread is faster than two.
+const NUMBERS_PER_THREAD: usize = 1 << 14;
+
+/// Memory of one run: `f32` numbers, aligned to 64 bytes.
+pub struct Memory {
+    /// The inputs.
+    pub inputs: SmallVec<[*const f32; 6]>,
+    /// The first output.
+    pub dst: *mut f32,
+}
+
+// SAFETY: pointers only; `Pass::run` says who may use what they point to.
+unsafe impl Sync for Memory {}
+
+/// A loop over pieces of the output.
+pub trait Pass: Send + Sync {
+    /// Number of pieces.
+    fn pieces(&self) -> usize;
+
+    /// About how many numbers one piece reads and writes.
+    fn numbers(&self) -> usize;
+
+    /// Computes some pieces, padding channels included, which become 0.
+    ///
+    /// # Safety
+    /// The tensors have the planned sizes and layouts, nobody writes the inputs, and nobody else uses these pieces of the
+    /// output; only where the plan allows it is the first input the output.
+    unsafe fn run(&self, memory: &Memory, pieces: Range<usize>);
+}
+
+/// A pass as a kernel.
+pub struct PassKernel {
+    /// For traces.
+    pub name: String,
+    /// The loop.
+    pub pass: Box<dyn Pass>,
+    /// Most threads.
+    pub threads: usize,
+}
+
+impl Kernel for PassKernel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        meet_request(args, DType::F32, |dst| {
+            let inputs = args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
+            let memory = Memory { inputs, dst: dst.as_ptr().cast() };
+            let pieces = self.pass.pieces();
+            let wanted = pieces.saturating_mul(self.pass.numbers()) / NUMBERS_PER_THREAD;
+            let threads = wanted.clamp(1, self.threads.max(1)).min(pieces.max(1));
+            args.team.run(threads, &|i| {
+                // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else; parts have
+                // different pieces.
+                unsafe { self.pass.run(&memory, part(pieces, threads, i)) }
+            });
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! Convolutions in groups of channels, as products of whole blocks.
+//!
+//! Groups are joined until their channels fill whole blocks of 16, in and out; weights between channels of different groups
+//! are packed as zeros. So 32 groups of 4 channels are 8 convolutions of 16, and groups of 64 stay what they are. Where no number
+//! of groups fills blocks, all of them are one convolution.
+
+use super::product::ProductConv;
+use crate::Isa;
+use crate::convolve::{Convolve, Operands, Panel, part};
+use crate::layouts::{BLOCK, PANEL, PackedForm};
+use crate::problem::ConvProblem;
+use mxrs_sync::Team;
+use mxrs_types::Result;
+
+/// Sizes of one convolution of joined groups, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// Convolutions.
+    pub n: usize,
+    /// Groups in one of them.
+    pub joined: usize,
+    /// Input channels of one of them.
+    pub c: usize,
+    /// Its output channels.
+    pub k: usize,
+}
+
+impl Groups {
+    /// How `groups` groups of `c` input and `k` output channels each are joined.
+    pub fn new(groups: usize, c: usize, k: usize) -> Self {
+        let fills = |joined: &usize| {
+            groups.is_multiple_of(*joined) && (joined * c).is_multiple_of(BLOCK) && (joined * k).is_multiple_of(BLOCK)
+        };
+        // No more than 16 are needed if any number will do.
+        let joined = (1..=groups.min(BLOCK)).find(fills).unwrap_or(groups);
+        Self { n: groups / joined, joined, c: joined * c, k: joined * k }
+    }
+
+    /// Numbers of the packed weights of one convolution with windows of `cells` cells.
+    pub fn packed_len(&self, cells: usize) -> usize {
+        PackedForm::Blocks.len([self.k, self.c, cells, 1])
+    }
+
+    /// Packs the weights (`[outputs][c of a group][cells]`) of convolution `index`.
+    pub fn pack(&self, index: usize, cells: usize, from: &[f32], to: &mut [f32]) {
+        let (c, k) = (self.c / self.joined, self.k / self.joined);
+        let steps = self.c.next_multiple_of(BLOCK) * cells;
+        to.fill(0.0);
+        for output in 0..self.k {
+            let weights = &from[(index * self.k + output) * c * cells..][..c * cells];
+            let panel = Panel::of(self.k, output / PANEL);
+            let to = &mut to[panel.index * PANEL * steps..][..panel.width * steps];
+            for (at, weight) in weights.iter().enumerate() {
+                let (channel, cell) = (output / k * c + at / cells, at % cells);
+                let step = (channel / BLOCK * cells + cell) * BLOCK + channel % BLOCK;
+                to[step * panel.width + output % PANEL] = *weight;
+            }
+        }
+    }
+}
+
+/// The convolution prepared.
+pub struct GroupedConv {
+    whole: ConvProblem,
+    groups: Groups,
+    product: ProductConv,
+    threads: usize,
+    /// Whether threads share images and groups; else they share each product.
+    is_apart: bool,
+}
+
+impl GroupedConv {
+    /// Prepares a convolution of all channels for at most `threads` threads.
+    pub fn new(whole: ConvProblem, groups: Groups, isa: Isa, threads: usize) -> Self {
+        let one = ConvProblem { n: 1, c: groups.c, k: groups.k, ..whole };
+        let is_apart = whole.n * groups.n >= threads;
+        let product = ProductConv::new(one, isa, if is_apart { 1 } else { threads });
+        Self { whole, groups, product, threads: threads.max(1), is_apart }
+    }
+
+    /// Threads that work on different products.
+    fn parts(&self) -> usize {
+        if self.is_apart { self.threads } else { 1 }
+    }
+
+    /// # Safety
+    /// As [`Convolve::run`]; nobody else writes this part of the output or uses the scratch memory at this place.
+    unsafe fn run_one(&self, o: &Operands, index: usize, scratch: *mut f32, team: &Team) -> Result<()> {
+        let (p, groups) = (&self.whole, &self.groups);
+        let (group, image) = (index / p.n, index % p.n);
+        let from = (image * p.c.next_multiple_of(BLOCK) + group * groups.c) * p.h * p.w;
+        let to = (image * p.k.next_multiple_of(BLOCK) + group * groups.k) * p.pixels();
+        // SAFETY: channels of this group in an image of the data, of the output and the sum; its weights and its bias.
+        unsafe {
+            let of_group = |bias: *const f32| if bias.is_null() { bias } else { bias.add(group * groups.k) };
+            let operands = Operands {
+                src: o.src.add(from),
+                weights: o.weights.add(group * groups.packed_len(p.kh * p.kw)),
+                bias: of_group(o.bias),
+                sum: if o.sum.is_null() { o.sum } else { o.sum.add(to) },
+                dst: o.dst.add(to),
+                scratch,
+                bounds: o.bounds,
+            };
+            self.product.run(&operands, team)
+        }
+    }
+}
+
+impl Convolve for GroupedConv {
+    fn scratch_bytes(&self) -> usize {
+        self.parts() * self.product.scratch_bytes()
+    }
+
+    unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
+        let n = self.whole.n * self.groups.n;
+        let stride = self.product.scratch_bytes() / size_of::<f32>();
+        if !self.is_apart {
+            // SAFETY: the caller's promise; one after the other.
+            return (0..n).try_for_each(|i| unsafe { self.run_one(operands, i, operands.scratch, team) });
+        }
+        let parts = self.parts().min(n);
+        team.run(parts, &|thread| {
+            let scratch = operands.scratch.wrapping_add(thread * stride);
+            for i in part(n, parts, thread) {
+                // SAFETY: the caller's promise; parts have different groups and images, and scratch memory of their own.
+                let done = unsafe { self.run_one(operands, i, scratch, team) };
+                debug_assert!(done.is_ok(), "products do not fail");
+            }
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_joined_to_whole_blocks() {
+        let of = |groups, c, k| Groups::new(groups, c, k);
+        assert_eq!(of(2, 64, 128), Groups { n: 2, joined: 1, c: 64, k: 128 });
+        assert_eq!(of(32, 4, 4), Groups { n: 8, joined: 4, c: 16, k: 16 });
+        assert_eq!(of(32, 1, 2), Groups { n: 2, joined: 16, c: 16, k: 32 });
+        assert_eq!(of(3, 5, 7), Groups { n: 1, joined: 3, c: 15, k: 21 });
+        assert_eq!(of(2, 24, 24), Groups { n: 1, joined: 2, c: 48, k: 48 });
+    }
+
+    #[test]
+    fn weights_of_other_groups_are_zero() {
+        let groups = Groups::new(8, 4, 4);
+        let (cells, from) = (2, (0..32 * 4 * 2).map(|i| i as f32 + 1.0).collect::<Vec<_>>());
+        let mut to = vec![f32::NAN; groups.packed_len(cells)];
+        groups.pack(1, cells, &from, &mut to);
+        for output in 0..16 {
+            for channel in 0..16 {
+                for cell in 0..cells {
+                    let got = to[(cell * 16 + channel) * 16 + output];
+                    let at = ((16 + output) * 4 + channel % 4) * cells + cell;
+                    let want = if output / 4 == channel / 4 { from[at] } else { 0.0 };
+                    assert_eq!(got, want, "{output} {channel} {cell}");
+                }
+            }
+        }
+    }
+}

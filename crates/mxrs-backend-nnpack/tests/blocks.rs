@@ -1,0 +1,197 @@
+//! Operators between convolutions on data in blocks of channels, against the reference kernels: shapes of known networks and
+//! odd ones, and numbers that are infinite or none.
+
+mod common;
+
+use common::{backends, check};
+use mxrs_op::{Fill, Sample};
+
+fn image(name: &'static str, attrs: &[(&str, &str)], sizes: [usize; 4]) -> Sample {
+    Sample { attrs: attrs.iter().copied().collect(), ..Sample::new(name, [], &[&sizes]) }
+}
+
+fn pool(kernel: &str, stride: &str, pad: &str, others: &[(&str, &str)], sizes: [usize; 4]) -> Sample {
+    let mut attrs = vec![("kernel", kernel), ("stride", stride), ("pad", pad)];
+    attrs.extend(others);
+    image("pool", &attrs, sizes)
+}
+
+/// Windows of the networks, and others: rounded up, without a cell, on channels that do not fill a block.
+fn pools() -> Vec<Sample> {
+    let (avg, sum) = (("pool_type", "avg"), ("pool_type", "sum"));
+    let (full, cells) = (("pooling_convention", "full"), ("count_include_pad", "False"));
+    let global = ("global_pool", "True");
+    vec![
+        // AlexNet and VGG.
+        pool("(3, 3)", "(2, 2)", "(0, 0)", &[], [1, 96, 54, 54]),
+        pool("(3, 3)", "(2, 2)", "(0, 0)", &[], [2, 32, 26, 26]),
+        pool("(3, 3)", "(2, 2)", "(0, 0)", &[], [1, 32, 12, 12]),
+        pool("(2, 2)", "(2, 2)", "(0, 0)", &[], [1, 16, 56, 56]),
+        // ResNet.
+        pool("(3, 3)", "(2, 2)", "(1, 1)", &[], [1, 16, 112, 112]),
+        pool("(7, 7)", "(1, 1)", "(0, 0)", &[global, avg], [2, 64, 7, 7]),
+        // Inception.
+        pool("(3, 3)", "(2, 2)", "(0, 0)", &[], [1, 16, 73, 73]),
+        pool("(3, 3)", "(1, 1)", "(1, 1)", &[avg], [1, 32, 35, 35]),
+        pool("(3, 3)", "(1, 1)", "(1, 1)", &[], [2, 32, 7, 7]),
+        pool("(8, 8)", "(1, 1)", "(0, 0)", &[avg], [1, 32, 8, 8]),
+        // Others.
+        pool("(2, 3)", "(3, 1)", "(1, 2)", &[], [2, 20, 9, 5]),
+        pool("(2, 3)", "(3, 1)", "(1, 2)", &[avg, cells], [2, 20, 9, 5]),
+        pool("(4, 5)", "(2, 3)", "(1, 0)", &[avg, full], [1, 17, 10, 12]),
+        pool("(3, 3)", "(2, 2)", "(1, 1)", &[avg, full, cells], [1, 3, 8, 6]),
+        pool("(3, 3)", "(2, 2)", "(1, 1)", &[full], [1, 40, 8, 6]),
+        pool("(2, 2)", "(5, 5)", "(1, 1)", &[full], [1, 18, 6, 6]),
+        pool("(2, 2)", "(2, 2)", "(3, 3)", &[], [1, 21, 2, 2]),
+        pool("(2, 2)", "(2, 2)", "(3, 3)", &[avg, cells], [1, 21, 2, 2]),
+        pool("(3, 1)", "(1, 1)", "(0, 0)", &[sum], [3, 16, 5, 4]),
+        pool("(1, 1)", "(1, 1)", "(0, 0)", &[global], [3, 33, 1, 1]),
+        pool("(2, 2)", "(1, 1)", "(0, 0)", &[global, avg], [2, 5, 130, 120]),
+        pool("(2, 2)", "(1, 1)", "(0, 0)", &[global, sum], [1, 48, 3, 9]),
+    ]
+}
+
+#[test]
+fn pooling_agrees_with_the_reference() {
+    for (backend, team) in backends() {
+        for sample in pools() {
+            let n = sample.inputs[0].shape.n_elements();
+            check("Pooling", &sample, &backend, &team);
+            // Few different numbers, all negative: an empty window or padding that counted would be seen.
+            let values = (0..n).map(|i| -1.0 - (i * 7 % 11) as f64).collect();
+            check("Pooling", &sample.fill(0, Fill::Values(values)), &backend, &team);
+        }
+    }
+}
+
+#[test]
+fn maxima_keep_what_is_no_number() {
+    let special =
+        [1.0, f64::NEG_INFINITY, f64::NAN, 2.0, f64::INFINITY, -3.0, f64::NEG_INFINITY, 0.5, -1.0, 4.0, -0.25];
+    for (backend, team) in backends() {
+        for (kernel, stride, pad) in [("(2, 2)", "(2, 2)", "(0, 0)"), ("(3, 2)", "(1, 2)", "(1, 1)")] {
+            for rare in [1, 5, 40] {
+                let sizes = [2, 20, 6, 7];
+                // NaN first, in the middle and last in a window, alone and beside infinities.
+                let value =
+                    |i: usize| if i.is_multiple_of(rare) { special[i / rare % special.len()] } else { (i % 13) as f64 };
+                let values = (0..sizes.iter().product()).map(value).collect();
+                let sample = pool(kernel, stride, pad, &[], sizes).fill(0, Fill::Values(values));
+                check("Pooling", &sample, &backend, &team);
+            }
+        }
+        let lowest = Fill::Values(vec![f64::NEG_INFINITY; 16 * 16]);
+        check("Pooling", &pool("(2, 2)", "(2, 2)", "(0, 0)", &[], [1, 16, 4, 4]).fill(0, lowest), &backend, &team);
+    }
+}
+
+fn normalised(name: &'static str, attrs: &[(&str, &str)], sizes: &[usize], channels: usize) -> Sample {
+    let c: &[usize] = &[channels];
+    let sample = Sample { attrs: attrs.iter().copied().collect(), ..Sample::new(name, [], &[sizes, c, c, c, c]) };
+    sample.fill(1, Fill::Uniform(-2.0, 2.0)).fill(4, Fill::Uniform(0.1, 2.0))
+}
+
+#[test]
+fn batch_normalisation_agrees_with_the_reference() {
+    let free = [("fix_gamma", "False"), ("eps", "2e-05")];
+    for (backend, team) in backends() {
+        for name in ["BatchNorm", "_sg_bn_relu"] {
+            for (sizes, c) in [
+                ([1, 64, 56, 56], 64),
+                ([2, 48, 7, 7], 48),
+                ([1, 3, 30, 31], 3),
+                ([3, 20, 3, 5], 20),
+                ([2, 33, 1, 1], 33),
+            ] {
+                let what = check(name, &normalised("free", &free, &sizes, c), &backend, &team);
+                assert!(what.starts_with("nnpack:b"), "{what}");
+                check(name, &normalised("fixed", &[], &sizes, c), &backend, &team);
+                let n = sizes.iter().product::<usize>();
+                let value = |i: usize| [0.5, f64::NAN, -7.0, f64::INFINITY, -0.1, f64::NEG_INFINITY, 3.0][i * 5 % 7];
+                let special =
+                    normalised("special", &free, &sizes, c).fill(0, Fill::Values((0..n).map(value).collect()));
+                check(name, &special, &backend, &team);
+            }
+            // Row-major, with channels anywhere.
+            check(name, &normalised("matrix", &free, &[5, 37], 37), &backend, &team);
+            check(name, &normalised("last", &[("axis", "-1")], &[2, 3, 4, 19], 19), &backend, &team);
+            check(name, &normalised("five", &free, &[2, 3, 2, 4, 5], 3), &backend, &team);
+        }
+    }
+}
+
+#[test]
+fn response_normalisation_agrees_with_the_reference() {
+    let of = |beta: &'static str, nsize: &'static str, knorm: &'static str| {
+        [("alpha", "0.3"), ("beta", beta), ("knorm", knorm), ("nsize", nsize)]
+    };
+    let settings = [("0.75", "5", "2"), ("0.5", "3", "1"), ("0.6", "7", "2"), ("0.75", "33", "1"), ("1.0", "1", "1")];
+    for (backend, team) in backends() {
+        for (beta, nsize, knorm) in settings {
+            for sizes in [[1, 96, 6, 7], [2, 20, 5, 5], [1, 3, 1, 2], [2, 17, 4, 9]] {
+                let sample = image("lrn", &of(beta, nsize, knorm), sizes).fill(0, Fill::Uniform(-4.0, 4.0));
+                check("LRN", &sample, &backend, &team);
+            }
+        }
+        // What is no number in the last channels, and a bracket of 0, must not reach the padding.
+        let n = 18 * 9;
+        let special = Fill::Values((0..n).map(|i| [f64::NAN, 1.0, f64::INFINITY, 2.0, -3.0][i % 5]).collect());
+        for fill in [special, Fill::Values(vec![0.0; n])] {
+            let sample = image("lrn", &of("0.75", "5", "0"), [1, 18, 3, 3]).fill(0, fill);
+            check("LRN", &sample, &backend, &team);
+        }
+    }
+}
+
+#[test]
+fn concatenation_agrees_with_the_reference() {
+    for (backend, team) in backends() {
+        for channels in [&[64, 96, 32][..], &[16], &[3, 1, 7], &[20, 40, 16, 5], &[17, 15, 33], &[320, 192]] {
+            let shapes: Vec<[usize; 4]> = channels.iter().map(|c| [2, *c, 4, 5]).collect();
+            let shapes: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
+            let n = channels.len().to_string();
+            let sample = Sample::new("channels", [("num_args", n.as_str())], &shapes);
+            let what = check("Concat", &sample, &backend, &team);
+            assert!(what.starts_with("nnpack:concat"), "{what}");
+        }
+    }
+}
+
+/// Convolutions with groups and with dilation, with all that may follow.
+#[test]
+fn groups_and_dilation_agree_with_the_reference() {
+    // Groups, channels of one in and out; image; dilation.
+    for (groups, c, k, size, dilate) in [
+        (2, 48, 64, (9, 8), (1, 1)),
+        (32, 4, 4, (7, 6), (1, 1)),
+        (32, 1, 1, (8, 9), (1, 1)),
+        (24, 1, 2, (5, 5), (2, 1)),
+        (3, 5, 7, (6, 5), (1, 1)),
+        (5, 16, 16, (6, 7), (1, 2)),
+        (1, 20, 33, (11, 9), (2, 3)),
+        (1, 3, 16, (8, 12), (2, 2)),
+    ] {
+        let (n_groups, filters, dilate) = (groups.to_string(), (groups * k).to_string(), format!("{dilate:?}"));
+        let attrs = [
+            ("kernel", "(3, 3)"),
+            ("stride", "(2, 1)"),
+            ("pad", "(1, 2)"),
+            ("num_filter", filters.as_str()),
+            ("num_group", n_groups.as_str()),
+            ("dilate", dilate.as_str()),
+            ("with_sum", "True"),
+            ("act", "relu"),
+        ];
+        let reach = |dilate: usize| 2 * dilate + 1;
+        let dilation: Vec<usize> = dilate.trim_matches(['(', ')']).split(", ").map(|d| d.parse().unwrap()).collect();
+        let (oh, ow) = ((size.0 + 2 - reach(dilation[0])) / 2 + 1, size.1 + 4 - reach(dilation[1]) + 1);
+        let sample = Sample::new(
+            "groups",
+            attrs,
+            &[&[2, groups * c, size.0, size.1], &[groups * k, c, 3, 3], &[groups * k], &[2, groups * k, oh, ow]],
+        );
+        for (backend, team) in backends() {
+            check("_sg_conv", &sample, &backend, &team);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Calls on data in blocks of channels, beside the reference kernel's answer.
+
+use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use mxrs_op::{Backend, KernelArgs, OpCall, RawTensor, Sample, Support, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_testkit::conformance::{Prepared, team};
+use mxrs_testkit::{AlignedBuffer, Tolerance, compare};
+use mxrs_types::{DType, Layout, WriteReq};
+use std::sync::Arc;
+
+/// The layout of an image in blocks of 16 channels.
+pub fn blocked([n, c, h, w]: [usize; 4]) -> Layout {
+    let padded = c.next_multiple_of(16);
+    Layout::Blocked {
+        padded: [n, padded, h, w].into_iter().collect(),
+        strides: [padded * h * w, h * w * 16, w * 16, 16].into_iter().collect(),
+        blocks: [(1, 16)].into_iter().collect(),
+    }
+}
+
+/// A description with its image, if it is one, in blocks.
+pub fn in_blocks(desc: &TensorDesc) -> TensorDesc {
+    match desc.shape[..] {
+        [n, c, h, w] => desc.with_layout(blocked([n, c, h, w])),
+        _ => desc.clone(),
+    }
+}
+
+/// Every instruction set, on one thread and on three.
+pub fn backends() -> Vec<(Arc<Nnpack>, Arc<Team>)> {
+    let with = |isa, threads| {
+        let team = team(threads);
+        (Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() }), team)
+    };
+    [1, 3].into_iter().flat_map(|threads| Isa::available().into_iter().map(move |isa| with(isa, threads))).collect()
+}
+
+/// Runs a sample with its images in blocks, and compares the first output with the reference's. Says what runs.
+pub fn check(name: &str, sample: &Sample, backend: &Nnpack, team: &Team) -> String {
+    let ops = mxrs_ops::catalogue();
+    let op = ops.get(name).expect("it is in the catalogue");
+    let prepared = Prepared::new(op, sample, DType::F32).expect("the reference runs it");
+    let what = format!("{name} {} {:?} {}", sample.name, sample.attrs, backend.options().isa.name());
+    // Weights and what has other sizes than images stay row-major.
+    let is_image = |i: usize| i == 0 || name == "Concat" || i + 1 == prepared.inputs.len();
+    let inputs: Vec<TensorDesc> =
+        prepared.inputs.iter().enumerate().map(|(i, d)| if is_image(i) { in_blocks(d) } else { d.clone() }).collect();
+    let is_constant: Vec<bool> = (0..inputs.len()).map(|i| i > 0).collect();
+    let call = OpCall { inputs: &inputs, ..prepared.call(op, &is_constant) };
+    let answer = backend.supports(&call);
+    assert!(matches!(answer, Support::Yes { .. }), "{what}: {answer:?}");
+    let planned = backend.plan(&call).expect("it said yes");
+    let given = prepared.data.iter().zip(&prepared.inputs).zip(&planned.input_layouts);
+    let given: Vec<AlignedBuffer> = given
+        .map(|((data, desc), layout)| copy(backend, data, desc, &desc.with_layout(layout.clone()), team))
+        .collect();
+    let laid_out = |i: usize| prepared.outputs[i].with_layout(planned.output_layouts[i].clone());
+    let mut outputs: Vec<AlignedBuffer> =
+        (0..prepared.outputs.len()).map(|i| AlignedBuffer::poisoned(laid_out(i).size_bytes())).collect();
+    let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
+    let raw: Vec<RawTensor<'_>> = outputs.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
+    let args = KernelArgs {
+        inputs: &given.iter().map(|b| RawTensor::from_slice(b.bytes())).collect::<Vec<_>>(),
+        outputs: &raw,
+        reqs: &vec![WriteReq::Write; raw.len()],
+        scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+        team,
+        random: None,
+    };
+    planned.kernel.run(&args).expect("it runs");
+    assert!(outputs[0].guard_is_intact(), "{what}: wrote behind the end");
+    assert!(scratch.guard_is_intact(), "{what}: wrote behind its scratch memory");
+    let (from, to) = (laid_out(0), &prepared.outputs[0]);
+    if !from.layout.is_row_major() {
+        assert_padding_is_zero(&outputs[0], &from, &what);
+    }
+    let got = copy(backend, &outputs[0], &from, to, team).to_f64(DType::F32);
+    let tolerance = Tolerance::of(op.accuracy, DType::F32);
+    compare(&got, &prepared.expected[0].to_f64(DType::F32), tolerance).unwrap_or_else(|e| panic!("{what}: {e}"));
+    planned.kernel.name().to_owned()
+}
+
+fn assert_padding_is_zero(buffer: &AlignedBuffer, desc: &TensorDesc, what: &str) {
+    let [_, c, h, w] = desc.shape[..] else { panic!("{what}: blocks of {desc}") };
+    let padded = c.next_multiple_of(16);
+    for (at, x) in buffer.to_f64(DType::F32).into_iter().enumerate() {
+        let channel = at / (16 * h * w) % (padded / 16) * 16 + at % 16;
+        assert!(channel < c || x == 0.0, "{what}: padding channel {channel} holds {x}");
+    }
+}
+
+/// A tensor in another layout.
+fn copy(backend: &Nnpack, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDesc, team: &Team) -> AlignedBuffer {
+    if from.layout == to.layout {
+        return data.clone();
+    }
+    let kernel = backend.reorder(from, to).expect("no error").expect("a layout of its own");
+    let mut copy = AlignedBuffer::poisoned(to.size_bytes());
+    let args = KernelArgs {
+        inputs: &[RawTensor::from_slice(data.bytes())],
+        outputs: &[RawTensor::from_mut_slice(copy.bytes_mut())],
+        reqs: &[WriteReq::Write],
+        scratch: RawTensor::from_slice(&[]),
+        team,
+        random: None,
+    };
+    kernel.run(&args).expect("a copy runs");
+    assert!(copy.guard_is_intact());
+    copy
+}

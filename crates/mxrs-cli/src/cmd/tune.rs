@@ -1,0 +1,202 @@
+//! `mxrs tune`: finds the fastest kernels for networks by timing, and keeps them for everything that is bound later.
+
+use crate::args::{Compute, Format, image_shape};
+use crate::exit::{Failure, Outcome};
+use crate::networks::Network;
+use crate::{interrupt, start, terminal};
+use indicatif::ProgressBar;
+use mxrs::Runtime;
+use mxrs::exec::{Search, TunedCall};
+use mxrs::sync::Mutex;
+use mxrs::types::{DType, Error, Shape};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Operators that have several kernels, to know how many calls there will be.
+const TUNED: [&str; 2] = ["Convolution", "FullyConnected"];
+
+/// Arguments of `tune`.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: mxrs tune --network resnet-50 --batch-size 1,32\n\nResults are kept in the file that \
+                        MXRS_TUNING_CACHE names. They hold for this processor, version, number of threads and settings."
+)]
+pub struct Args {
+    /// Networks, separated by commas, such as resnet-50
+    #[arg(long, value_name = "NAME", value_delimiter = ',', required_unless_present = "symbol")]
+    network: Vec<String>,
+    /// Images of one run, separated by commas
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    batch_size: Vec<u32>,
+    /// How long one layer is tried, beyond two runs of each kernel, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 500)]
+    budget: u64,
+    /// Try layers again whose result is known
+    #[arg(long)]
+    again: bool,
+    /// Tune the network of this symbol file instead
+    #[arg(long, value_name = "FILE", conflicts_with = "network")]
+    symbol: Option<PathBuf>,
+    /// Shape of one image for `--symbol`
+    #[arg(long, value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
+    data_shape: Shape,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Device, backend and threads.
+    #[command(flatten)]
+    compute: Compute,
+}
+
+/// One layer.
+#[derive(Serialize)]
+struct Layer {
+    name: String,
+    operator: &'static str,
+    output: String,
+    kernel: String,
+    microseconds: f64,
+    /// What estimates would take; none where the result was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<String>,
+    microseconds_of_estimate: f64,
+    /// Kernels tried; 0 where the result was known.
+    tried: usize,
+}
+
+/// What was found for one network and batch size.
+#[derive(Serialize)]
+struct Found {
+    network: String,
+    batch_size: u32,
+    layers: Vec<Layer>,
+    milliseconds: f64,
+    milliseconds_of_estimates: f64,
+    /// Where results are kept.
+    file: Option<PathBuf>,
+}
+
+/// What the search tells, and who looks on.
+struct Watch {
+    calls: Vec<TunedCall>,
+    bar: ProgressBar,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A network nobody knows, a variable that forbids timing, an interrupt; those of writing the results.
+pub fn run(args: &Args, show_progress: bool) -> Outcome {
+    let watch = Arc::new(Mutex::new(Watch { calls: Vec::new(), bar: ProgressBar::hidden() }));
+    let told = Arc::clone(&watch);
+    let mut search = Search::new(Duration::from_millis(args.budget)).looked_on_by(move |call| {
+        let mut watch = told.lock();
+        watch.bar.inc(1);
+        watch.calls.push(call.clone());
+        interrupt::check().map_err(|_| Error::invalid("search for kernels", "an interrupt", "none"))
+    });
+    search.again = args.again;
+    let runtime = start::runtime_searching(&args.compute, search)?;
+    if runtime.settings().tuning_cache().is_none() {
+        tracing::warn!("results are not kept: MXRS_TUNING_CACHE is 0, or there is no folder for caches");
+    }
+    let names = match &args.symbol {
+        None => args.network.clone(),
+        Some(path) => vec![path.file_name().unwrap_or_default().to_string_lossy().into_owned()],
+    };
+    let mut all = Vec::new();
+    for name in &names {
+        for &batch_size in &args.batch_size {
+            interrupt::check()?;
+            let found = network(args, &runtime, (name, batch_size), &watch, show_progress)?;
+            if args.format == Format::Table {
+                found.print()?;
+            }
+            all.push(found);
+        }
+    }
+    if args.format == Format::Json { terminal::print_json(&all) } else { Ok(()) }
+}
+
+fn network(
+    args: &Args,
+    runtime: &Runtime,
+    (name, batch_size): (&str, u32),
+    watch: &Mutex<Watch>,
+    show_progress: bool,
+) -> Outcome<Found> {
+    let network = match &args.symbol {
+        None => Network::named(name, DType::F32).map_err(|error| Failure::Usage(error.to_string()))?,
+        Some(symbol) => Network::from_files(runtime, symbol, None, &args.data_shape).map_err(Failure::input)?,
+    };
+    let (model, input) = network.into_model(runtime)?;
+    let n_calls = model.graph().nodes().iter().filter(|node| TUNED.contains(&node.op_name())).count();
+    let bar = terminal::progress(Some(n_calls as u64), "layers", show_progress);
+    *watch.lock() = Watch { calls: Vec::new(), bar: bar.clone() };
+    let bound = model.bind(&[(&input.name, input.shape(batch_size as usize))]);
+    bar.finish_and_clear();
+    interrupt::check()?;
+    bound?;
+    let calls = std::mem::take(&mut watch.lock().calls);
+    let sum = |seconds: fn(&TunedCall) -> f64| calls.iter().map(seconds).sum::<f64>() * 1e3;
+    Ok(Found {
+        network: name.to_owned(),
+        batch_size,
+        milliseconds: sum(|call| call.seconds),
+        milliseconds_of_estimates: sum(|call| call.seconds_of_estimate),
+        layers: calls.into_iter().map(Layer::of).collect(),
+        file: runtime.keep_kernels()?,
+    })
+}
+
+impl Layer {
+    fn of(call: TunedCall) -> Self {
+        Self {
+            name: call.node,
+            operator: call.op,
+            output: call.output,
+            kernel: format!("{} {}", call.backend, call.way),
+            microseconds: call.seconds * 1e6,
+            estimate: call.estimate,
+            microseconds_of_estimate: call.seconds_of_estimate * 1e6,
+            tried: call.n_tried,
+        }
+    }
+}
+
+impl Found {
+    fn print(&self) -> Outcome {
+        let headings = ["layer", "output", "kernel", "us", "estimate's choice", "us", "gain", "tried"];
+        let mut table = terminal::table(&headings);
+        for layer in &self.layers {
+            let gain = 1.0 - layer.microseconds / layer.microseconds_of_estimate.max(1e-9);
+            let is_same = layer.estimate.as_ref() == Some(&layer.kernel);
+            table.add_row([
+                layer.name.clone(),
+                layer.output.clone(),
+                layer.kernel.clone(),
+                format!("{:.1}", layer.microseconds),
+                if is_same { "the same".into() } else { layer.estimate.clone().unwrap_or_default() },
+                format!("{:.1}", layer.microseconds_of_estimate),
+                format!("{:.0} %", gain * 100.0),
+                if layer.tried == 0 { "known".into() } else { layer.tried.to_string() },
+            ]);
+        }
+        for column in [3, 5, 6, 7] {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(comfy_table::CellAlignment::Right);
+            }
+        }
+        let (after, before) = (self.milliseconds, self.milliseconds_of_estimates);
+        let kept = self.file.as_ref().map_or(String::new(), |file| format!("; kept in {}", file.display()));
+        terminal::print(&format!(
+            "{} at batch size {}\n{table}\n{} layers: {after:.3} ms, by estimates {before:.3} ms{kept}\n",
+            self.network,
+            self.batch_size,
+            self.layers.len()
+        ))
+    }
+}

@@ -1,0 +1,63 @@
+//! `mxrs tune`, and what other commands make of its results.
+
+use crate::mxrs::{digits, mxrs, mxrs_with};
+use serde_json::Value;
+use std::path::Path;
+
+/// `score --explain` of a small network; its layers.
+fn layers(vars: &[(&str, &str)], flags: &[&str], folder: &Path) -> Vec<Value> {
+    let (symbol, json) = (digits("resnet8-symbol.json"), folder.join("score.json").display().to_string());
+    let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "1", "--explain"];
+    let rest = ["--num-batches", "1", "--warmup", "0", "--json", &json];
+    mxrs_with(vars, start.into_iter().chain(rest).chain(flags.iter().copied())).ok();
+    let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    report["cells"][0]["explained"]["layers"].as_array().expect("layers").clone()
+}
+
+fn tune<'a>(symbol: &'a str, flags: &[&'a str]) -> Vec<&'a str> {
+    let all = ["tune", "--symbol", symbol, "--data-shape", "1,28,28", "--budget", "0", "--format", "json"];
+    all.iter().chain(flags).copied().collect()
+}
+
+#[test]
+fn results_are_kept_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let symbol = digits("resnet8-symbol.json");
+    let file = folder.path().join("tuning.json").display().to_string();
+    let vars = [("MXRS_TUNING_CACHE", file.as_str())];
+    let found = mxrs_with(&vars, tune(&symbol, &[])).json();
+    let tried: Vec<u64> = found[0]["layers"].as_array().unwrap().iter().map(|l| l["tried"].as_u64().unwrap()).collect();
+    assert!(!tried.is_empty() && tried[0] > 1 && tried.iter().all(|n| *n != 1), "{tried:?}");
+    assert_eq!(found[0]["file"].as_str(), Some(file.as_str()));
+
+    let by = |vars: &[(&str, &str)], word: &str| {
+        let layers = layers(vars, &[], folder.path());
+        layers.iter().filter(|layer| layer["chosen_by"] == word).count()
+    };
+    assert_eq!((by(&vars, "cache"), by(&vars, "search")), (tried.len(), 0));
+    assert_eq!(by(&[], "cache"), 0);
+    assert_eq!(by(&[vars[0], ("MXNET_ENFORCE_DETERMINISM", "1")], "cache"), 0);
+    // A second time there is nothing to try.
+    let again = mxrs_with(&vars, tune(&symbol, &[])).json();
+    assert!(again[0]["layers"].as_array().unwrap().iter().all(|layer| layer["tried"] == 0), "{again}");
+}
+
+#[test]
+fn timing_that_is_forbidden_is_bad_usage() {
+    let symbol = digits("lenet-symbol.json");
+    let refused = |name: &str, value: &str| mxrs_with(&[(name, value)], tune(&symbol, &[])).failed(2);
+    assert!(refused("MXNET_ENFORCE_DETERMINISM", "1").contains("MXNET_ENFORCE_DETERMINISM=1"));
+    assert!(refused("MXNET_USE_OPERATOR_TUNING", "0").contains("MXNET_USE_OPERATOR_TUNING=0"));
+}
+
+#[test]
+fn without_winograd_no_kernel_is_one_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_winograd = |layer: &Value| layer["kernel"].as_str().is_some_and(|kernel| kernel.contains("nnpack:f"));
+    let any = |flags: &[&str]| layers(&[], flags, folder.path()).iter().any(is_winograd);
+    assert!(any(&["--backend", "nnpack"]), "with them there are some");
+    assert!(!any(&["--backend", "nnpack", "--no-winograd"]));
+    assert!(!any(&["--no-winograd", "--tune"]));
+    let err = mxrs(["score", "--no-winograd", "--accuracy", "loose"]).failed(2);
+    assert!(err.contains("cannot be used with"), "{err}");
+}

@@ -1,0 +1,11 @@
+//! Results of kernel tuning: no panic, and what was read is written and read again the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mxrs_format::tuning::TuningFile;
+
+fuzz_target!(|text: &str| {
+    let Ok(file) = TuningFile::parse(text) else { return };
+    let again = TuningFile::parse(&file.to_text()).unwrap();
+    assert_eq!(again.to_text(), file.to_text());
+});
