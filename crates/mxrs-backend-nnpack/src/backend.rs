@@ -4,6 +4,7 @@ use crate::blocks;
 use crate::choose::{Algorithm, Choice, UNMEASURED};
 use crate::convolve::Convolve;
 use crate::direct::dense::{Dense, DenseProblem};
+use crate::direct::depthwise::Depthwise;
 use crate::direct::grouped::{GroupedConv, Groups};
 use crate::direct::rows::DenseProduct;
 use crate::epilogue::Epilogue;
@@ -42,6 +43,8 @@ struct Fit {
 /// What there is to compute.
 enum Job {
     Convolution(ConvProblem, Choice),
+    /// In as many groups as channels.
+    Depthwise(ConvProblem),
     /// In so many groups.
     Grouped(ConvProblem, u32),
     /// With weights where they are.
@@ -120,7 +123,8 @@ impl Nnpack {
         let packing = if is_packed_once(call) { 0.0 } else { 1.0 };
         if p.num_group != 1 {
             let groups = p.num_group;
-            let job = Job::Grouped(problem, groups);
+            let is_depthwise = problem.c == groups as usize && problem.k == problem.c;
+            let job = if is_depthwise { Job::Depthwise(problem) } else { Job::Grouped(problem, groups) };
             return Ok((job, epilogue, UNMEASURED + packing));
         }
         let choice = Choice::new(&problem, &self.options, self.threads(), &self.rates);
@@ -157,6 +161,11 @@ impl Nnpack {
                 let weight = algorithm.form().layout([p.k, p.c, p.kh, p.kw]);
                 let layouts = [data, weight, image([p.n, p.k, p.oh, p.ow])];
                 (way.prepare(&p, &self.options)?, algorithm.name(), threads, layouts)
+            }
+            Job::Depthwise(p) => {
+                let weight = PackedForm::Depthwise.layout([p.k, 1, p.kh, p.kw]);
+                let layouts = [blocked([p.n, p.c, p.h, p.w]), weight, blocked([p.n, p.k, p.oh, p.ow])];
+                (Box::new(Depthwise::new(p, isa, threads)), "depthwise", threads, layouts)
             }
             Job::Grouped(p, groups) => {
                 let (n, form) = (groups as usize, PackedForm::Groups(groups));

@@ -67,6 +67,8 @@ pub enum PackedForm {
     Taps,
     /// Transformed for Winograd's algorithm.
     Winograd(Variant),
+    /// `[k/16][kh][kw][16 k]` of weights `[k, 1, kh, kw]`, channels padded with zeros.
+    Depthwise,
     /// As [`Blocks`](Self::Blocks) for each of the convolutions that so many groups become
     /// ([`Groups`]); sizes are those of the weights, `[k, c of a group, kh, kw]`.
     Groups(u32),
@@ -78,7 +80,7 @@ const GROUPS_ID: u64 = 1 << 32;
 impl PackedForm {
     /// All forms but those for groups; the position is the number in a layout.
     fn all() -> impl Iterator<Item = Self> {
-        [Self::Blocks, Self::Taps].into_iter().chain(Variant::ALL.map(Self::Winograd))
+        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(Variant::ALL.map(Self::Winograd))
     }
 
     /// The layout of weights of these sizes in this form.
@@ -107,6 +109,7 @@ impl PackedForm {
         match self {
             Self::Blocks => padded_k * padded_c * kh * kw,
             Self::Taps => padded_k * c * kh * kw,
+            Self::Depthwise => padded_k * kh * kw,
             Self::Groups(n) => {
                 let groups = Groups::new(n as usize, c, k / n as usize);
                 groups.n * groups.packed_len(kh * kw)

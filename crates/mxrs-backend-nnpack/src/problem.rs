@@ -68,6 +68,9 @@ impl ConvProblem {
         }
         let (stride, pad, dilate) = (pair(&p.stride, 1)?, pair(&p.pad, 0)?, pair(&p.dilate, 1)?);
         let ([n, c, h, w], [k, _, kh, kw], [_, _, oh, ow]) = (sizes(data)?, sizes(weight)?, sizes(out)?);
+        if numbers == Data::ShortPixels && p.num_group != 1 {
+            return Err(format!("{taken} in groups"));
+        }
         if numbers == Data::ShortPixels && !(c.is_multiple_of(BLOCK) && k.is_multiple_of(BLOCK)) {
             return Err(format!("{taken} in {c} and {k} channels"));
         }

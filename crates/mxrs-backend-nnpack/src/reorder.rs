@@ -116,6 +116,13 @@ impl Kernel for Reorder {
                 let groups = Groups::new(groups as usize, c, n / groups as usize);
                 in_chunks(args.team, to, groups.packed_len(pixels), &|index, to| groups.pack(index, pixels, from, to));
             }
+            Way::Pack(PackedForm::Depthwise) => {
+                // Windows one after another are channels of an image of their cells.
+                in_chunks(args.team, to, pixels * BLOCK, &|block, to| {
+                    let channels = (n - block * BLOCK).min(BLOCK);
+                    to_block(&from[block * BLOCK * pixels..][..channels * pixels], to, pixels);
+                });
+            }
             Way::Pack(form) => {
                 let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
                 in_chunks(args.team, to, steps * PANEL, &|index, to| {

@@ -149,6 +149,15 @@ impl Pass for BatchNorm {
             }
         }
     }
+
+    /// Mean and inverse deviation, which a gradient may ask for.
+    unsafe fn write_other(&self, memory: &Memory, output: usize, to: &mut [f32]) {
+        for (c, to) in to.iter_mut().enumerate().take(self.channels) {
+            // SAFETY: below the number of channels.
+            let [mean, var] = [3, 4].map(|input| unsafe { *memory.inputs[input].add(c) });
+            *to = if output == 1 { mean } else { (1.0 / (f64::from(var) + self.eps).sqrt()) as f32 };
+        }
+    }
 }
 
 /// # Safety

@@ -3,7 +3,7 @@
 use crate::convolve::part;
 use crate::kernel::meet_request;
 use mxrs_op::{Kernel, KernelArgs};
-use mxrs_types::{DType, Result};
+use mxrs_types::{DType, Result, WriteReq};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -35,6 +35,14 @@ pub trait Pass: Send + Sync {
     /// The tensors have the planned sizes and layouts, nobody writes the inputs, and nobody else uses these pieces of the
     /// output; only where the plan allows it is the first input the output.
     unsafe fn run(&self, memory: &Memory, pieces: Range<usize>);
+
+    /// Writes another output than the first, where it is wanted; the default is for those that nobody reads.
+    ///
+    /// # Safety
+    /// As [`Self::run`], for the inputs.
+    unsafe fn write_other(&self, memory: &Memory, output: usize, to: &mut [f32]) {
+        let _ = (memory, output, to);
+    }
 }
 
 /// A pass as a kernel.
@@ -53,8 +61,16 @@ impl Kernel for PassKernel {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let inputs: SmallVec<[*const f32; 6]> =
+            args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
+        for (i, output) in args.outputs.iter().enumerate().skip(1) {
+            if args.reqs.get(i) != Some(&WriteReq::Null) {
+                let memory = Memory { inputs: inputs.clone(), dst: std::ptr::null_mut() };
+                // SAFETY: an output of the running call, of which this is the only slice; its inputs.
+                unsafe { self.pass.write_other(&memory, i, bytemuck::cast_slice_mut(output.bytes_mut())) }
+            }
+        }
         meet_request(args, DType::F32, |dst| {
-            let inputs = args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
             let memory = Memory { inputs, dst: dst.as_ptr().cast() };
             let pieces = self.pass.pieces();
             let wanted = pieces.saturating_mul(self.pass.numbers()) / NUMBERS_PER_THREAD;

@@ -2,6 +2,7 @@
 //! single taps; and fully-connected layers.
 
 pub mod dense;
+pub mod depthwise;
 mod grid;
 pub mod grouped;
 mod pack;
