@@ -58,7 +58,7 @@ pub fn define() -> OpDef {
         output_names: OUTPUTS,
         infer_shape,
         infer_dtype,
-        dtypes: &[DType::F32],
+        dtypes: &[DType::F32, DType::I8, DType::U8],
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,

@@ -48,7 +48,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
 }
 
 /// The range that is reported for a requantised tensor.
-pub(crate) fn reported(range: Range, dtype: DType) -> Range {
+pub fn reported(range: Range, dtype: DType) -> Range {
     match dtype {
         DType::U8 => Range { min: 0.0, max: range.reach() },
         _ => range.reported(dtype),
