@@ -1,6 +1,6 @@
 //! Pooling of quantised tensors, in the layout the data arrive in. Ranges are passed on.
 
-use super::{layouts, ranges, write_ranges, written_ranges};
+use super::{image, layouts, ranges, write_ranges, written_ranges};
 use crate::cache::Prepared;
 use crate::kernels::pooling;
 use crate::library::Library;
@@ -16,7 +16,11 @@ use std::sync::Arc;
 /// Builds the primitive.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
-    let src = library.md(data)?;
+    // The library's fast kernels of 8 bits want the channels of a pixel side by side.
+    let (src, src_layout) = match data.layout.is_row_major() {
+        true => image(library, data)?,
+        false => (library.md(data)?, data.layout.clone()),
+    };
     let dst_any = MemDesc::any(&shape_dims(&out.shape), out.dtype)?;
     let pd = pooling::describe(library, call, &src, &dst_any)?;
     let dst = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
@@ -33,7 +37,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Ok(())
     }));
     Ok(Prepared {
-        input_layouts: layouts(data.layout.clone(), call.inputs.len()),
+        input_layouts: layouts(src_layout, call.inputs.len()),
         output_layouts: layouts(layout, call.outputs.len()),
         scratch_bytes: scratch.n_bytes(),
         can_run_inplace: false,
