@@ -63,7 +63,7 @@ impl Side {
 /// all when no output of the call is wanted.
 ///
 /// # Errors
-/// What the kernel reports, or a sum into an integer output.
+/// What the kernel reports, or a sum into an output of a type that oneDNN lacks.
 pub fn run(
     args: &KernelArgs<'_>,
     written: &[Written],
@@ -99,11 +99,10 @@ fn add(dtype: DType, to: &mut [u8], from: &[u8]) -> Result<()> {
         DType::F32 => add_typed::<f32>(to, from, |a, b| a + b),
         DType::F16 => add_typed::<f16>(to, from, |a, b| f16::from_f32(a.to_f32() + b.to_f32())),
         DType::BF16 => add_typed::<bf16>(to, from, |a, b| short::narrow(short::widen(a) + short::widen(b))),
+        DType::I8 | DType::U8 => add_typed::<u8>(to, from, u8::wrapping_add),
+        DType::I32 => add_typed::<i32>(to, from, i32::wrapping_add),
         other => {
-            return Err(Error::not_built(
-                format!("adding to an output of {other}"),
-                "oneDNN outputs are floating point",
-            ));
+            return Err(Error::not_built(format!("adding to an output of {other}"), "oneDNN has no such outputs"));
         }
     }
     Ok(())

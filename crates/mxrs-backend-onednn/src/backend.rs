@@ -71,7 +71,8 @@ fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
             return Err(format!("no {} in oneDNN", tensor.dtype));
         }
     }
-    if call.op.name != "Cast" && !matches!(call.inputs[0].dtype, DType::F32 | DType::F16 | DType::BF16) {
+    let takes_integers = call.op.name == "Cast" || kernels::is_quantised(call.op.name);
+    if !takes_integers && !matches!(call.inputs[0].dtype, DType::F32 | DType::F16 | DType::BF16) {
         return Err(format!("{} on {}", call.op.name, call.inputs[0].dtype));
     }
     kernels::preparer(call)
@@ -89,10 +90,11 @@ impl Backend for OneDnn {
         if let Err(reason) = preparer(call) {
             return Support::No(reason);
         }
-        // Which kernels there are for 16-bit numbers depends on the processor: only the library knows. What it prepares is
+        // Which kernels there are for numbers of 16 and 8 bits depends on the processor: only the library knows. What it prepares is
         // kept for `plan`.
         let is_short = |t: &TensorDesc| matches!(t.dtype, DType::F16 | DType::BF16);
-        if call.op.name == "Cast" || call.inputs.iter().chain(call.outputs).any(is_short) {
+        let is_special = call.op.name == "Cast" || kernels::is_quantised(call.op.name);
+        if is_special || call.inputs.iter().chain(call.outputs).any(is_short) {
             match self.plan(call) {
                 Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => {
                     return Support::No(error.to_string());

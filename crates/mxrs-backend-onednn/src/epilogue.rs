@@ -143,7 +143,7 @@ pub struct Product {
 }
 
 /// Brings the operand to where the result goes, unless it is there.
-fn fetch(args: &KernelArgs<'_>, operand: usize, n_bytes: usize) {
+pub fn fetch(args: &KernelArgs<'_>, operand: usize, n_bytes: usize) {
     let (from, to) = (args.inputs[operand].as_ptr(), args.outputs[0].as_ptr());
     if std::ptr::eq(from, to) {
         return;

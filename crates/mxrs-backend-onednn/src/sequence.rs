@@ -14,6 +14,8 @@ pub enum Step {
     Primitive(PrimitiveKernel),
     /// A primitive whose outputs no other step touches: it does not run when nobody wants them.
     Part(PrimitiveKernel),
+    /// A primitive that writes a part of an output which is in the kernel's list.
+    Shared(PrimitiveKernel),
     /// Code of ours, over few elements. It meets the requests of the outputs it writes that are not in the kernel's list.
     Code(Box<Code>),
 }
@@ -35,7 +37,7 @@ impl Sequence {
                     written.extend(primitive.written().iter().copied());
                     names.push(primitive.name());
                 }
-                Step::Part(primitive) => names.push(primitive.name()),
+                Step::Part(primitive) | Step::Shared(primitive) => names.push(primitive.name()),
                 Step::Code(_) => {}
             }
         }
@@ -53,7 +55,7 @@ impl Kernel for Sequence {
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| {
             self.steps.iter().try_for_each(|step| match step {
-                Step::Primitive(primitive) => primitive.execute(args),
+                Step::Primitive(primitive) | Step::Shared(primitive) => primitive.execute(args),
                 Step::Part(primitive) if !primitive.is_wanted(args) => Ok(()),
                 Step::Part(primitive) => primitive.run(args),
                 Step::Code(code) => code(args),

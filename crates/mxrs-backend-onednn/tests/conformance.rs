@@ -55,6 +55,18 @@ fn takes_the_operators_of_the_six_networks() {
         "_sg_bn_relu",
         "_sg_conv",
         "_sg_fully_connected",
+        "_contrib_dequantize",
+        "_contrib_quantize_v2",
+        "_contrib_quantized_act",
+        "_contrib_quantized_concat",
+        "_contrib_quantized_conv",
+        "_contrib_quantized_elemwise_add",
+        "_contrib_quantized_flatten",
+        "_contrib_quantized_fully_connected",
+        "_contrib_quantized_pooling",
+        "_contrib_requantize",
+        "_sg_quantized_conv",
+        "_sg_quantized_fully_connected",
     ];
     for name in names {
         let ops = mxrs_ops::catalogue();

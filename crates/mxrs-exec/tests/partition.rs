@@ -5,6 +5,8 @@ mod common;
 mod constants;
 #[path = "partition/nets.rs"]
 mod nets;
+#[path = "partition/quantised.rs"]
+mod quantised;
 #[path = "partition/random.rs"]
 mod random;
 #[path = "partition/who.rs"]

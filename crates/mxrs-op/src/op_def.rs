@@ -38,6 +38,20 @@ pub enum InputNames {
         /// Reads the count.
         count: fn(&OpParams) -> usize,
     },
+    /// As [`Self::Variable`], and behind those `n` inputs, for each of them in turn, one for every suffix
+    /// (`arg0_min`, `arg0_max`, `arg1_min`, …).
+    Grouped {
+        /// Name prefix of the first `n` inputs (`arg`).
+        prefix: &'static str,
+        /// What is appended to the name of each for the others (`_min`, `_max`).
+        suffixes: &'static [&'static str],
+        /// Argument name the C API lists for all of them (`data`).
+        listed: &'static str,
+        /// Parameter that holds `n` (`num_args`).
+        key: &'static str,
+        /// Reads `n`.
+        count: fn(&OpParams) -> usize,
+    },
 }
 
 /// Number of outputs.
@@ -96,6 +110,9 @@ pub enum Accuracy {
     Product,
     /// Special functions.
     Special,
+    /// Results rounded to a grid of 8-bit integers, or sums counted in its quanta: integers agree within one quantum,
+    /// floats as those of [`Self::Product`].
+    Quantum,
 }
 
 /// An operator: all that is true of it, declared once. Build it with [`OpDef::new`] and the chained setters.
@@ -270,6 +287,11 @@ impl OpDef {
             InputNames::Fixed(names) => names.iter().map(|n| n.to_string()).collect(),
             InputNames::ByParams { chosen, .. } => chosen(params).into_iter().map(String::from).collect(),
             InputNames::Variable { prefix, count, .. } => (0..count(params)).map(|i| format!("{prefix}{i}")).collect(),
+            InputNames::Grouped { prefix, suffixes, count, .. } => {
+                let first = (0..count(params)).map(|i| format!("{prefix}{i}"));
+                let others = (0..count(params)).flat_map(|i| suffixes.iter().map(move |s| format!("{prefix}{i}{s}")));
+                first.chain(others).collect()
+            }
         }
     }
 
@@ -279,6 +301,7 @@ impl OpDef {
             InputNames::Fixed(names) => names.len(),
             InputNames::ByParams { chosen, .. } => chosen(params).len(),
             InputNames::Variable { count, .. } => count(params),
+            InputNames::Grouped { suffixes, count, .. } => count(params).saturating_mul(1 + suffixes.len()),
         }
     }
 
@@ -287,15 +310,25 @@ impl OpDef {
         match self.inputs {
             InputNames::Fixed(names) => names.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
             InputNames::ByParams { all, .. } => all.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
-            InputNames::Variable { listed, .. } => vec![(listed, "NDArray-or-Symbol[]")],
+            InputNames::Variable { listed, .. } | InputNames::Grouped { listed, .. } => {
+                vec![(listed, "NDArray-or-Symbol[]")]
+            }
         }
     }
 
     /// The parameter that holds the number of inputs, for operators with a variable number.
     pub fn variable_count_key(&self) -> Option<&'static str> {
         match self.inputs {
-            InputNames::Variable { key, .. } => Some(key),
+            InputNames::Variable { key, .. } | InputNames::Grouped { key, .. } => Some(key),
             _ => None,
+        }
+    }
+
+    /// What that parameter is for a call with so many inputs.
+    pub fn variable_count(&self, n_inputs: usize) -> usize {
+        match self.inputs {
+            InputNames::Grouped { suffixes, .. } => n_inputs / (1 + suffixes.len()),
+            _ => n_inputs,
         }
     }
 

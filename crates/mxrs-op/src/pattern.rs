@@ -1,7 +1,7 @@
 //! Patterns: chains of calls that fewer calls can replace at inference.
 //!
-//! A pattern begins with a seed and goes through its stages in order, leaving out any of them: each call reads the one
-//! before it, which nobody else reads. The pass that looks for them knows no operator, only these declarations; an
+//! A pattern begins with a seed and goes through its stages in order, leaving out any of them: each call reads the first
+//! output of the one before it, and maybe others; nobody else reads any. The pass that looks for them knows no operator, only these declarations; an
 //! operator's crate declares them, and says what a chain becomes.
 //!
 //! ```
@@ -32,7 +32,7 @@ pub struct Pattern {
     /// What may follow, in this order; any of them may be missing.
     pub then: Vec<Stage>,
     /// What a chain of at least two calls becomes: calls in order of execution, of which the last gives what the last of
-    /// the chain gave. `None` where this chain stays as it is.
+    /// the chain gave: its first output, and others where somebody reads them. `None` where this chain stays as it is.
     pub replace: fn(&[Member<'_>]) -> Option<Vec<NewCall>>,
 }
 
@@ -75,6 +75,8 @@ pub struct Member<'a> {
     pub is_constant: &'a [bool],
     /// Input by which it reads the call before it; 0 for a seed.
     pub entered_by: usize,
+    /// Inputs that are outputs of the call before it, and which: `(input, output)`.
+    pub reads: &'a [(usize, usize)],
 }
 
 /// Where an input of a [`NewCall`] comes from.

@@ -67,6 +67,20 @@ operators![
     reduce::max,
     reduce::mean,
     reduce::sum,
+    quant::dequantize,
+    quant::quantize,
+    quant::quantize_v2,
+    quant::quantized_act,
+    quant::quantized_batch_norm,
+    quant::quantized_concat,
+    quant::quantized_conv,
+    quant::quantized_elemwise_add,
+    quant::quantized_elemwise_mul,
+    quant::quantized_embedding,
+    quant::quantized_flatten,
+    quant::quantized_fully_connected,
+    quant::quantized_pooling,
+    quant::requantize,
 ];
 
 /// Every built operator. Operators that are only listed are in [`crate::not_built`].
@@ -93,7 +107,7 @@ mod tests {
     fn every_operator_file_is_listed() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut files = BTreeSet::new();
-        for folder in ["nn", "elemwise", "scalar", "shape", "init", "reduce"] {
+        for folder in ["nn", "elemwise", "scalar", "shape", "init", "reduce", "quant"] {
             for entry in std::fs::read_dir(src.join(folder)).expect("a folder of operators") {
                 let name = entry.expect("an entry").file_name().into_string().expect("a UTF-8 name");
                 if name != "mod.rs" {

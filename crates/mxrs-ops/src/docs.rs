@@ -67,6 +67,10 @@ fn inputs(op: &OpDef) -> String {
                 .collect()
         }
         InputNames::Variable { prefix, .. } => vec![format!("{prefix}0, {prefix}1, …")],
+        InputNames::Grouped { prefix, suffixes, .. } => {
+            let others: String = suffixes.iter().map(|s| format!(", {prefix}0{s}")).collect();
+            vec![format!("{prefix}0, {prefix}1, …{others}, …")]
+        }
     };
     if list.is_empty() { "none".into() } else { list.join(", ") }
 }

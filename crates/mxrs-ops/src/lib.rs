@@ -1,6 +1,6 @@
 //! The operator catalogue: one file per operator, with its parameters, inference, reference kernel and samples.
 //!
-//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init` and `reduce` declares one [`mxrs_op::OpDef`];
+//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`];
 //! [`catalogue`] lists them all. Names, aliases and parameters are those of MXNet 1.9.1. This crate knows no backend,
 //! no graph and no file format: its kernels are slow and only there to be right.
 //!
@@ -43,6 +43,9 @@ pub mod nn;
 mod numeric;
 mod pairwise;
 mod products;
+pub mod quant;
+mod quantised;
+mod quantised_product;
 pub mod reduce;
 mod reduction;
 mod reshape_back;
@@ -57,5 +60,6 @@ pub use docs::docs_markdown;
 pub use fused::{Fusions, patterns};
 pub use known::{find, known_names, not_built};
 pub use legacy::legacy_name;
+pub use quantised::{QuantType, Range};
 pub use reduction::ReduceParams;
 pub use with_scalar::ScalarParams;

@@ -29,10 +29,13 @@ impl Tolerance {
     pub const BF16: Self = Self { rtol: 2e-2, atol: 1e-2 };
     /// Anything computed in `f64`.
     pub const F64: Self = Self { rtol: 1e-12, atol: 1e-14 };
+    /// One quantum of an integer grid; sums that fill 32 bits are rounded as `f32` is.
+    pub const QUANTUM: Self = Self { rtol: 1e-6, atol: 1.0 };
     /// Length of a sum up to which [`Self::T3`] holds as it is.
     const T3_TERMS: usize = 4096;
 
-    /// The tolerance of an accuracy class for results of this type. Integers and bools always agree exactly.
+    /// The tolerance of an accuracy class for results of this type. Integers and bools always agree exactly, unless they
+    /// are quantised.
     pub fn of(accuracy: Accuracy, dtype: DType) -> Self {
         match (accuracy, dtype) {
             (Accuracy::Exact, _) => Self::T0,
@@ -41,7 +44,8 @@ impl Tolerance {
             (_, DType::F64) => Self::F64,
             (Accuracy::Elementwise, DType::F32) => Self::T1,
             (Accuracy::Reduction, DType::F32) => Self::T2,
-            (Accuracy::Product, DType::F32) => Self::T3,
+            (Accuracy::Product | Accuracy::Quantum, DType::F32) => Self::T3,
+            (Accuracy::Quantum, _) => Self::QUANTUM,
             (Accuracy::Special, DType::F32) => Self::T4,
             _ => Self::T0,
         }
@@ -88,5 +92,8 @@ mod tests {
         assert!((Tolerance::T3.for_sum_of(4096 * 4).rtol - 2e-4).abs() < 1e-12);
         assert_eq!(Tolerance::T1.widest(Tolerance::F16), Tolerance::F16);
         assert_eq!(Tolerance::of(Accuracy::Product, DType::I32), Tolerance::T0);
+        let quantised = Tolerance::of(Accuracy::Quantum, DType::I8);
+        assert!(quantised.accepts(126.0, 127.0) && !quantised.accepts(125.0, 127.0));
+        assert_eq!(Tolerance::of(Accuracy::Quantum, DType::F32), Tolerance::T3);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const BACKEND: &str = "MXNET_SUBGRAPH_BACKEND";
 
 /// The switches of single chains.
-const SWITCHES: [&str; 9] = [
+const SWITCHES: [&str; 11] = [
     "MXNET_DISABLE_ONEDNN_CONV_OPT",
     "MXNET_DISABLE_ONEDNN_FC_OPT",
     "MXNET_DISABLE_ONEDNN_FC_SUM",
@@ -20,6 +20,8 @@ const SWITCHES: [&str; 9] = [
     "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM",
     "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE",
     "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU",
+    "MXNET_ONEDNN_FUSE_REQUANTIZE",
+    "MXNET_ONEDNN_FUSE_DEQUANTIZE",
 ];
 
 /// How graphs are partitioned.
@@ -106,5 +108,7 @@ fn fusions(settings: &Settings) -> Fusions {
         fc_sum: !off.disable_fc_sum,
         fc_act: !off.disable_fuse_fc_eltwise,
         bn_relu: !off.disable_bn_relu && !off.disable_fuse_bn_relu,
+        requantize: off.fuse_requantize,
+        dequantize: off.fuse_dequantize,
     }
 }

@@ -22,9 +22,9 @@ settings! {
         /// Checks ranges and weights of quantised FullyConnected at each call.
         qfc_dynamic_params: bool = 0, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS" [B47 EveryUse NotYet];
         /// Joins requantisation with the operator before it.
-        fuse_requantize: bool = 1, "MXNET_ONEDNN_FUSE_REQUANTIZE" [B48 Owner NotYet];
+        fuse_requantize: bool = 1, "MXNET_ONEDNN_FUSE_REQUANTIZE" [B48 Owner InEffect];
         /// Joins dequantisation with the operator before it.
-        fuse_dequantize: bool = 1, "MXNET_ONEDNN_FUSE_DEQUANTIZE" [B49 Owner NotYet];
+        fuse_dequantize: bool = 1, "MXNET_ONEDNN_FUSE_DEQUANTIZE" [B49 Owner InEffect];
         /// Switches off every fusion of convolutions.
         disable_conv: bool = 0, "MXNET_DISABLE_ONEDNN_CONV_OPT" [B50 Owner InEffect];
         /// Switches off every fusion of FullyConnected.

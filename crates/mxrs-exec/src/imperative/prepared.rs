@@ -31,7 +31,7 @@ impl Parsed {
         if let Some(key) = op.variable_count_key()
             && attrs.get(key).is_none()
         {
-            attrs.set(key, n_inputs.to_string());
+            attrs.set(key, op.variable_count(n_inputs).to_string());
         }
         let params = op.parse(&attrs)?;
         let expected = op.n_inputs(&params);

@@ -22,6 +22,10 @@ impl Net {
         if let Some((_, symbol)) = self.made.iter().find(|(known, _)| known == name) {
             return symbol.clone();
         }
+        // `name#k` is output k of a call.
+        if let Some((of, k)) = name.split_once('#') {
+            return self.symbol(of).output(k.parse().expect("a number")).expect("an output");
+        }
         let variable = Symbol::variable(name);
         self.made.push((name.into(), variable.clone()));
         variable
@@ -31,6 +35,28 @@ impl Net {
     pub fn call(&mut self, op: &str, name: &str, inputs: &[&str], attrs: &[(&str, &str)]) -> String {
         let inputs: Vec<Symbol> = inputs.iter().map(|input| self.symbol(input)).collect();
         let mut call = SymbolCall::new(self.ops.get(op).expect("an operator")).name(name).inputs(&inputs);
+        for (key, value) in attrs {
+            call = call.attr(*key, value);
+        }
+        let made = call.build(&mut self.names).expect("a call");
+        self.made.push((name.into(), made));
+        name.into()
+    }
+
+    /// Calls an operator with quantised tensors, each with its range; other inputs become variables.
+    pub fn call_quantised(&mut self, op: &str, name: &str, data: &[&str], attrs: &[(&str, &str)]) -> String {
+        let inputs: Vec<[Symbol; 3]> =
+            data.iter().map(|d| [0, 1, 2].map(|k| self.symbol(d).output(k).expect("a range too"))).collect();
+        let op = self.ops.get(op).expect("an operator");
+        let names: Vec<[&str; 3]> = match op.name {
+            "_contrib_quantized_elemwise_add" => vec![["lhs", "lhs_min", "lhs_max"], ["rhs", "rhs_min", "rhs_max"]],
+            "_contrib_requantize" | "_contrib_dequantize" => vec![["data", "min_range", "max_range"]],
+            _ => vec![["data", "min_data", "max_data"]],
+        };
+        let mut call = SymbolCall::new(op).name(name);
+        for (input, symbol) in names.iter().flatten().zip(inputs.iter().flatten()) {
+            call = call.named_input(*input, symbol);
+        }
         for (key, value) in attrs {
             call = call.attr(*key, value);
         }

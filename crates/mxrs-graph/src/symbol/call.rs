@@ -2,7 +2,7 @@
 
 use super::node::{SymEntry, SymNode};
 use super::{NameManager, Symbol};
-use mxrs_op::{Attrs, InputNames, OpDef};
+use mxrs_op::{Attrs, OpDef};
 use mxrs_types::{Error, ErrorKind, Result, ResultExt};
 use std::sync::Arc;
 
@@ -107,10 +107,10 @@ impl SymbolCall {
         let spelled = self.called.as_deref().unwrap_or(op.name);
         let name = self.name.take().unwrap_or_else(|| names.next(spelled));
         self.hide_keys()?;
-        if let InputNames::Variable { key, .. } = op.inputs
+        if let Some(key) = op.variable_count_key()
             && self.attrs.get(key).is_none()
         {
-            self.attrs.set(key, (self.inputs.len() + self.named_inputs.len()).to_string());
+            self.attrs.set(key, op.variable_count(self.inputs.len() + self.named_inputs.len()).to_string());
         }
         let params = op.parse(&self.attrs).context(|| format!("composing `{name}`"))?;
         let input_names = op.input_names(&params);

@@ -10,6 +10,8 @@ pub mod fold_bias;
 pub mod fold_weight;
 pub mod fully_connected;
 mod patterns;
+pub mod quantised;
+mod quantised_patterns;
 
 pub use epilogue::{Epilogue, FusedAct, WithEpilogue};
 pub use patterns::{Fusions, patterns};

@@ -6,10 +6,10 @@
 //! | `FullyConnected` | `elemwise_add`; one of those, or square, sqrt, abs, exp |
 //! | `BatchNorm` | relu |
 //!
-//! A function before the sum ends the chain, so does anything else. Batch normalisation becomes part of weight and bias
+//! Chains of quantised calls are in `quantised_patterns.rs`. A function before the sum ends the chain, so does anything else. Batch normalisation becomes part of weight and bias
 //! where these and its own parameters are constants, and it normalises the output channels.
 
-use super::{bn_relu, convolution, fold_bias, fold_weight, fully_connected};
+use super::{bn_relu, convolution, fold_bias, fold_weight, fully_connected, quantised_patterns};
 use crate::elemwise::clip::ClipParams;
 use crate::nn::activation::{ActType, ActivationParams};
 use crate::nn::batch_norm::BatchNormParams;
@@ -37,6 +37,10 @@ pub struct Fusions {
     pub fc_act: bool,
     /// Batch normalisation with relu.
     pub bn_relu: bool,
+    /// Chains that begin with a quantised product and are brought back to 8 bits.
+    pub requantize: bool,
+    /// Chains of quantised calls that end in real numbers.
+    pub dequantize: bool,
 }
 
 impl Default for Fusions {
@@ -51,6 +55,8 @@ impl Default for Fusions {
             fc_sum: true,
             fc_act: true,
             bn_relu: true,
+            requantize: true,
+            dequantize: true,
         }
     }
 }
@@ -100,7 +106,8 @@ pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
             },
         ),
     ];
-    all.into_iter().filter(|(is, _)| *is).map(|(_, pattern)| pattern).collect()
+    let real = all.into_iter().filter(|(is, _)| *is).map(|(_, pattern)| pattern);
+    real.chain(quantised_patterns::patterns(fusions)).collect()
 }
 
 const CONV_ACTS: &[&str] = &["relu", "sigmoid", "tanh", "Activation", "clip"];

@@ -56,7 +56,8 @@ pub fn define() -> OpDef {
     }
 }
 
-fn count(params: &OpParams) -> usize {
+/// Number of tensors to join.
+pub(crate) fn count(params: &OpParams) -> usize {
     usize::try_from(params.get::<ConcatParams>().num_args).unwrap_or(0)
 }
 
@@ -128,7 +129,7 @@ fn backward() -> OpDef {
     }
 }
 
-fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+pub(crate) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let params = params.get::<ConcatParams>();
     if inputs.is_empty() {
         return Err(bad_attribute("Concat", "num_args", "at least 1", params.num_args));

@@ -28,7 +28,7 @@ pub fn define() -> OpDef {
     }
 }
 
-fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+pub(crate) fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let (data, out) = (&mut inputs[0], &mut outputs[0]);
     learn(out, &PartialShape::of_rank(2), "output")?;
     learn_dim(data, 0, out.dim(0), "data")?;

@@ -2,7 +2,7 @@
 
 use super::Prepared;
 use crate::{AlignedBuffer, Tolerance, compare};
-use mxrs_op::{Backend, KernelArgs, OpDef, PlannedKernel, RawTensor, TensorDesc, accumulate};
+use mxrs_op::{Accuracy, Backend, KernelArgs, OpDef, PlannedKernel, RawTensor, TensorDesc, accumulate};
 use mxrs_sync::Team;
 use mxrs_types::{DType, Layout, WriteReq};
 
@@ -184,13 +184,17 @@ impl<'a> Runner<'a> {
         let desc = &self.prepared.outputs[index];
         let dense = reorder(self.backend, output, &self.output_desc(index), desc, team)?;
         let mut expected = self.prepared.expected[index].to_f64(desc.dtype);
-        let mut tolerance = self.tolerance;
+        // Integers beside floats: a quantum is not measured by the floats' tolerance.
+        let mut tolerance = match self.op.accuracy {
+            Accuracy::Quantum => Tolerance::of(Accuracy::Quantum, desc.dtype),
+            _ => self.tolerance,
+        };
         if let Some(base) = base {
             expected.iter_mut().zip(base).for_each(|(e, b)| *e += b);
             // The sum is rounded once more, and may cancel.
             expected = AlignedBuffer::from_f64(&expected, desc.dtype).to_f64(desc.dtype);
             tolerance = tolerance.widest(if desc.dtype.is_float() {
-                Tolerance::of(mxrs_op::Accuracy::Reduction, desc.dtype)
+                Tolerance::of(Accuracy::Reduction, desc.dtype)
             } else {
                 Tolerance::T0
             });

@@ -1,4 +1,4 @@
-//! D92, B33, B50 to B53 and B57 to B61, with the older names O16: chains of calls that one call replaces at inference.
+//! D92, B33, B48, B49, B50 to B53 and B57 to B61, with the older names O16: chains of calls that one call replaces at inference.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
@@ -115,6 +115,45 @@ fn b50_leaves_convolutions_alone() {
 #[test]
 fn b51_leaves_layers_alone() {
     assert_eq!(with("MXNET_DISABLE_ONEDNN_FC_OPT")[2..], WHOLE[6..]);
+}
+
+/// Calls of a quantised convolution that is requantised, made real and has a relu, with these variables.
+fn quantised_ops(vars: Vars<'_>) -> Vec<String> {
+    let runtime = runtime(vars);
+    let mut calls = Calls::new(&runtime);
+    let part = |symbol: &Symbol, k: usize| symbol.output(k).expect("three outputs");
+    let range = [("min_calib_range", "-2"), ("max_calib_range", "2")];
+    let q = calls.named("q", "_contrib_quantize_v2", &range, &[&Symbol::variable("x")]);
+    let conv = [("kernel", "(3, 3)"), ("num_filter", "4"), ("no_bias", "True")];
+    let weight = ["weight", "low", "high"].map(Symbol::variable);
+    let inputs = [&part(&q, 0), &weight[0], &part(&q, 1), &part(&q, 2), &weight[1], &weight[2]];
+    let conv = calls.named("conv", "_contrib_quantized_conv", &conv, &inputs);
+    let mut last = conv;
+    for (name, op, attrs) in [
+        ("r", "_contrib_requantize", &range[..]),
+        ("act", "_contrib_quantized_act", &[("act_type", "relu")]),
+        ("end", "_contrib_dequantize", &[]),
+    ] {
+        last = calls.named(name, op, attrs, &[&part(&last, 0), &part(&last, 1), &part(&last, 2)]);
+    }
+    let executor = bind(&runtime, &last.graph().expect("a well-formed graph"), [2, 4, 5, 6]);
+    let steps = executor.report().expect("bound for inference").steps;
+    let is_call = |step: &mxrs::exec::StepReport| !step.is_prepare && step.kernel != "view" && step.op != "reorder";
+    steps.into_iter().filter(is_call).map(|step| step.op).collect()
+}
+
+#[test]
+fn b48_leaves_requantisation_and_what_follows_alone() {
+    let whole = quantised_ops(&[("MXNET_ONEDNN_FUSE_REQUANTIZE", "0"), REFERENCE]);
+    assert_eq!(whole.len(), 5, "{whole:?}");
+    assert_eq!(whole[2], "_contrib_requantize");
+}
+
+#[test]
+fn b49_leaves_dequantisation_alone() {
+    assert_eq!(quantised_ops(&[REFERENCE]), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
+    let kept = quantised_ops(&[("MXNET_ONEDNN_FUSE_DEQUANTIZE", "0"), REFERENCE]);
+    assert_eq!(kept, ["_contrib_quantize_v2", "_sg_quantized_conv", "_contrib_dequantize"]);
 }
 
 #[test]

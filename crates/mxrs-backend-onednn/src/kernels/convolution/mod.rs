@@ -6,13 +6,13 @@ use crate::cache::Prepared;
 use crate::epilogue::{Epilogue, Product};
 use crate::kernels::Prepare;
 use crate::library::Library;
-use crate::objects::{Dims, MemDesc, PrimDesc, dims, shape_dims};
+use crate::objects::{Attributes, Dims, MemDesc, PrimDesc, dims, shape_dims};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
-use mxrs_types::{DType, Error, Result};
+use mxrs_types::{DType, Error, Result, Shape};
 use std::sync::Arc;
 
 /// `values`, or `default` on every one of `n` axes when none are given.
@@ -51,16 +51,44 @@ struct Problem {
     dst: MemDesc,
 }
 
+/// Sizes of the weights as oneDNN sees them: with the groups as first axis where there are several.
+pub fn weights_sizes(p: &ConvolutionParams, weights: &Shape) -> Dims {
+    let (groups, sizes) = (i64::from(p.num_group), shape_dims(weights));
+    if groups == 1 {
+        return sizes;
+    }
+    [groups, sizes[0] / groups].into_iter().chain(sizes[1..].iter().copied()).collect()
+}
+
+/// A convolution at inference of these descriptors of data, weight and out; a null bias means none.
+///
+/// # Errors
+/// What oneDNN reports.
+pub fn forward_of(
+    library: &Library,
+    p: &ConvolutionParams,
+    [src, weights, dst]: [&MemDesc; 3],
+    bias: Option<&MemDesc>,
+    attributes: &Attributes,
+) -> Result<PrimDesc> {
+    let copy = |md: &MemDesc| MemDesc::copy_of(md.0);
+    let n_spatial = p.kernel.len();
+    let problem = Problem {
+        strides: spatial(&p.stride, n_spatial, 1),
+        dilates: spatial(&p.dilate, n_spatial, 1).iter().map(|d| d - 1).collect(),
+        pads: spatial(&p.pad, n_spatial, 0),
+        weights_sizes: Dims::new(),
+        src: copy(src)?,
+        weights: copy(weights)?,
+        dst: copy(dst)?,
+    };
+    problem.forward(library, sys::dnnl_forward_inference, bias, attributes.0)
+}
+
 impl Problem {
     fn new(p: &ConvolutionParams, src: &TensorDesc, weights: &TensorDesc, dst: &TensorDesc) -> Result<Self> {
         let n_spatial = src.shape.ndim() - 2;
-        let groups = i64::from(p.num_group);
-        let weights_shape = shape_dims(&weights.shape);
-        let weights_sizes: Dims = if groups == 1 {
-            weights_shape
-        } else {
-            [groups, weights_shape[0] / groups].into_iter().chain(weights_shape[1..].iter().copied()).collect()
-        };
+        let weights_sizes = weights_sizes(p, &weights.shape);
         Ok(Self {
             strides: spatial(&p.stride, n_spatial, 1),
             // oneDNN counts the holes, MXNet the step.

@@ -114,13 +114,21 @@ impl Problem {
     }
 }
 
+/// A pooling call at inference of these descriptors of data and out.
+///
+/// # Errors
+/// What oneDNN reports.
+pub fn describe(library: &Library, call: &OpCall<'_>, src: &MemDesc, dst: &MemDesc) -> Result<PrimDesc> {
+    let problem = Problem::new(call.params.get::<PoolingParams>(), &call.inputs[0].shape, &call.outputs[0].shape);
+    problem.forward(library, sys::dnnl_forward_inference, src, dst)
+}
+
 /// Builds the primitive.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let (data, out) = (&call.inputs[0], &call.outputs[0]);
-    let problem = Problem::new(call.params.get::<PoolingParams>(), &data.shape, &out.shape);
-    let src = library.md(data)?;
+    let out = &call.outputs[0];
+    let src = library.md(&call.inputs[0])?;
     let dst_any = MemDesc::any(&shape_dims(&out.shape), out.dtype)?;
     // Training too: the gradient makes the workspace anew, which costs less than keeping it.
-    let pd = problem.forward(library, sys::dnnl_forward_inference, &src, &dst_any)?;
+    let pd = describe(library, call, &src, &dst_any)?;
     one_to_one::prepare(library, call, &pd, src)
 }

@@ -202,7 +202,7 @@ impl<'g> Sweep<'g> {
         if let Some(key) = op.variable_count_key()
             && own.get(key).is_none()
         {
-            own.set(key, inputs.len().to_string());
+            own.set(key, op.variable_count(inputs.len()).to_string());
         }
         if let Some(group) = self.graph.node(of).attrs.get(CTX_GROUP) {
             own.set(CTX_GROUP, group);

@@ -52,7 +52,10 @@ impl Emission {
         let (Some(last), Some((inputs, is_constant)), Some(end)) = (calls.last(), of_last, members.last()) else {
             return Ok(None);
         };
-        if last.outputs.first() != end.outputs.first() {
+        // The first output always, the others where somebody reads them.
+        let is_read = |i: usize| i == 0 || chain.last().is_some_and(|call| call.is_read.get(i) == Some(&true));
+        let is_same = |i: usize| !is_read(i) || last.outputs.get(i) == end.outputs.get(i);
+        if !(0..end.outputs.len()).all(is_same) {
             return Ok(None);
         }
         let call = OpCall {

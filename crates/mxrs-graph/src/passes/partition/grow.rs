@@ -15,11 +15,29 @@ pub struct ChainCall {
     inputs: Vec<TensorDesc>,
     outputs: Vec<TensorDesc>,
     is_constant: Vec<bool>,
+    /// Which inputs are which outputs of the call before it.
+    reads: Vec<(usize, usize)>,
+    /// Per output, whether anybody looks at it.
+    pub is_read: Vec<bool>,
 }
 
 impl ChainCall {
-    fn new(graph: &Graph, with: &Partitioning<'_>, id: NodeId, stage: &Stage, entered_by: usize) -> Self {
+    fn new(
+        graph: &Graph,
+        with: &Partitioning<'_>,
+        id: NodeId,
+        before: Option<NodeId>,
+        stage: &Stage,
+        entered_by: usize,
+    ) -> Self {
+        let inputs = graph.node(id).inputs.iter().enumerate();
+        let reads = inputs.filter(|(_, e)| Some(e.node) == before).map(|(i, e)| (i, e.index as usize));
+        let is_read = |e: crate::EntryId| {
+            !graph.consumers(e).is_empty() || graph.heads().iter().any(|head| graph.entry_id(*head) == e)
+        };
         Self {
+            reads: reads.collect(),
+            is_read: graph.output_ids(id).map(is_read).collect(),
             id,
             stage: stage.name,
             entered_by,
@@ -42,6 +60,7 @@ impl ChainCall {
             outputs: &self.outputs,
             is_constant: &self.is_constant,
             entered_by: self.entered_by,
+            reads: &self.reads,
         })
     }
 }
@@ -97,30 +116,29 @@ impl<'a> Grower<'a> {
             && (chain.is_empty() || stage.enters_by.contains(&position))
             && !self.is_taken[id.index()]
             && is_plain(node)
-            && chain.first().is_none_or(|first| group(self.graph.node(first.id)) == group(node))
-            && self.graph.output_ids(id).skip(1).all(|e| self.is_unused(e.index()));
+            && chain.first().is_none_or(|first| group(self.graph.node(first.id)) == group(node));
         if !can_stand {
             return None;
         }
-        let call = ChainCall::new(self.graph, self.with, id, stage, position);
+        let last = chain.last().map(|call| call.id);
+        let call = ChainCall::new(self.graph, self.with, id, last, stage, position);
         let before: Vec<Member<'_>> = chain.iter().filter_map(|c| c.member(self.graph)).collect();
         let accepts = (stage.accepts)(&before, &call.member(self.graph)?);
         accepts.then_some(call)
     }
 
-    fn is_unused(&self, entry: usize) -> bool {
-        !self.is_head[entry] && self.graph.consumers(crate::EntryId::new(entry)).is_empty()
-    }
-
     /// Who reads the first output, and by which input, where nobody else looks at the node.
     fn only_reader(&self, id: NodeId) -> Option<(NodeId, usize)> {
         let entry = self.graph.output_id(id, 0);
-        match self.graph.consumers(entry) {
-            &[(reader, position)] if !self.is_head[entry.index()] && !self.is_waited_for[id.index()] => {
-                Some((reader, position as usize))
-            }
-            _ => None,
-        }
+        let (reader, position) = match self.graph.consumers(entry) {
+            &[only] => only,
+            _ => return None,
+        };
+        let is_its_own = |e: crate::EntryId| {
+            !self.is_head[e.index()] && self.graph.consumers(e).iter().all(|(other, _)| *other == reader)
+        };
+        let is_alone = !self.is_waited_for[id.index()] && self.graph.output_ids(id).all(is_its_own);
+        is_alone.then_some((reader, position as usize))
     }
 }
 

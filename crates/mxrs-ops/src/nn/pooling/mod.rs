@@ -168,7 +168,7 @@ pub fn define() -> OpDef {
     }
 }
 
-fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+pub(crate) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let params = params.get::<PoolingParams>();
     let is_last = params.is_channels_last();
     let (data, [out, rest @ ..]) = (&mut inputs[0], outputs) else { return Ok(()) };
@@ -262,7 +262,7 @@ fn for_each_window(
 }
 
 /// Pools `x`; `lowest` is the maximum of no cell.
-fn pooled(params: &PoolingParams, data: &Shape, out: &Shape, x: &[f64], lowest: f64) -> Result<Vec<f64>> {
+pub(crate) fn pooled(params: &PoolingParams, data: &Shape, out: &Shape, x: &[f64], lowest: f64) -> Result<Vec<f64>> {
     let p = params.norm()?;
     let mut y = vec![0.0; out.n_elements()];
     for_each_window(params, data, out, |to, cells, count| {

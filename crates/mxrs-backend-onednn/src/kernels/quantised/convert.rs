@@ -1,0 +1,115 @@
+//! Between real numbers and integers of 8 or 32 bits: copies with a scale.
+
+use super::{image, layouts, like, numbers, range, write_ranges, written_ranges};
+use crate::cache::Prepared;
+use crate::library::Library;
+use crate::objects::{Attributes, MemDesc};
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use crate::scratch::{FloatPart, ScratchPlan};
+use crate::sequence::{Sequence, Step};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::{KernelArgs, OpCall};
+use mxrs_ops::Range;
+use mxrs_ops::quant::quantize_v2::QuantizeParams;
+use mxrs_types::{DType, Error, Layout, Result};
+use std::sync::Arc;
+
+/// Whether a `_contrib_quantize_v2` fits: real numbers, in a calibrated range.
+pub fn check_quantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    match calibrated(call) {
+        Ok(Some(_)) if call.inputs[0].dtype == DType::F32 => Ok(()),
+        Ok(Some(_)) => Err("data that is quantised already".into()),
+        _ => Err("a range that was not calibrated".into()),
+    }
+}
+
+/// Whether a `_contrib_requantize` fits: one calibrated range, one of the sums.
+pub fn check_requantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    match calibrated(call) {
+        Ok(Some(_)) => check_dequantize(call),
+        _ => Err("a range that was not calibrated".into()),
+    }
+}
+
+/// Whether a `_contrib_dequantize` fits: one range.
+pub fn check_dequantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    match call.inputs[1].shape.n_elements() {
+        1 => Ok(()),
+        n => Err(format!("{n} ranges")),
+    }
+}
+
+fn calibrated(call: &OpCall<'_>) -> Result<Option<Range>> {
+    call.params.get::<QuantizeParams>().calibrated()
+}
+
+/// A copy between these arrangements whose elements are multiplied by what `scale` says of each run.
+fn build(
+    library: &Arc<Library>,
+    call: &OpCall<'_>,
+    [src, dst]: [(Arc<MemDesc>, Layout); 2],
+    scale: impl Fn(&KernelArgs<'_>) -> f64 + Send + Sync + 'static,
+    out_range: Option<Range>,
+) -> Result<Prepared> {
+    let attributes = Attributes::user_scratchpad()?;
+    // SAFETY: the attributes are alive.
+    unsafe { result::primitive_attr_set_scales_mask(attributes.0, sys::DNNL_ARG_SRC, 0)? };
+    let pd = library.prim_desc(|out| {
+        let engine = library.engine();
+        // SAFETY: descriptors and attributes outlive the call.
+        unsafe { result::reorder_primitive_desc_create(out, src.0.0, engine, dst.0.0, engine, attributes.0) }
+    })?;
+    let mut scratch = ScratchPlan::default();
+    let part = FloatPart::new(&mut scratch, 1);
+    let arguments = vec![
+        Argument { arg: sys::DNNL_ARG_FROM, slot: Slot::Input(0), md: src.0 },
+        Argument { arg: sys::DNNL_ARG_TO, slot: Slot::Output(0), md: dst.0 },
+        Argument {
+            arg: sys::DNNL_ARG_ATTR_SCALES | sys::DNNL_ARG_SRC,
+            slot: Slot::Scratch(part.start),
+            md: numbers(1)?,
+        },
+    ];
+    let copy = PrimitiveKernel::in_scratch(library, &pd, arguments, &mut scratch)?;
+    let fill = Step::Code(Box::new(move |args| {
+        // SAFETY: the plan's scratch memory; no other slice of this part lives, and no primitive runs yet.
+        unsafe { part.of(args) }.fill(scale(args) as f32);
+        write_ranges(args, out_range.into_iter());
+        Ok(())
+    }));
+    Ok(Prepared {
+        input_layouts: layouts(src.1, call.inputs.len()),
+        output_layouts: layouts(dst.1, call.outputs.len()),
+        scratch_bytes: scratch.n_bytes(),
+        can_run_inplace: false,
+        kernel: Arc::new(Sequence::new(vec![fill, Step::Primitive(copy)], written_ranges(call.outputs))),
+    })
+}
+
+/// Builds a `_contrib_quantize_v2`.
+pub fn prepare_quantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let range = calibrated(call)?.ok_or_else(|| Error::not_built(call.op.name, "no calibrated range"))?;
+    let (data, out) = (&call.inputs[0], &call.outputs[0]);
+    let ends = [(library.md(data)?, data.layout.clone()), image(library, out)?];
+    let per_unit = range.per_unit(out.dtype);
+    build(library, call, ends, move |_| per_unit, Some(range.reported(out.dtype)))
+}
+
+/// Builds a `_contrib_dequantize`.
+pub fn prepare_dequantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let (data, out) = (&call.inputs[0], &call.outputs[0]);
+    let row_major = out.with_layout(Layout::RowMajor);
+    let ends = [(library.md(data)?, data.layout.clone()), (library.md(&row_major)?, Layout::RowMajor)];
+    let dtype = data.dtype;
+    build(library, call, ends, move |args| range(args, 1).quantum(dtype), None)
+}
+
+/// Builds a `_contrib_requantize`.
+pub fn prepare_requantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let out_range = calibrated(call)?.ok_or_else(|| Error::not_built(call.op.name, "no calibrated range"))?;
+    let (data, out) = (&call.inputs[0], &call.outputs[0]);
+    let ends = [(library.md(data)?, data.layout.clone()), like(library, out, &data.layout)?];
+    let per_unit = out_range.per_unit(out.dtype);
+    let reported = mxrs_ops::quant::requantize::reported(out_range, out.dtype);
+    build(library, call, ends, move |args| range(args, 1).quantum(DType::I32) * per_unit, Some(reported))
+}

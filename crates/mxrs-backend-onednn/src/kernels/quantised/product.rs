@@ -1,0 +1,354 @@
+//! Quantised convolutions and fully connected layers, alone and with what follows them.
+//!
+//! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)): everything is brought
+//! to quanta of out beforehand, so that the primitive multiplies each channel's sums once, adds, and rounds once. Relu keeps
+//! the sign and needs no scale; unsigned results have it already.
+
+use super::{floats, image, layouts, numbers, range, ranges, write_ranges, written_ranges};
+use crate::accumulate::{self, Written};
+use crate::cache::Prepared;
+use crate::epilogue::fetch;
+use crate::kernels::convolution;
+use crate::library::Library;
+use crate::objects::{Attributes, MemDesc, PostOps, PrimDesc, backend_error, dims};
+use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use crate::scratch::{FloatPart, ScratchPlan};
+use mxrs_onednn_sys::{result, sys};
+use mxrs_op::{Kernel, KernelArgs, OpCall};
+use mxrs_ops::Range;
+use mxrs_ops::fused::FusedAct;
+use mxrs_ops::fused::quantised::{FusedPlaces, FusedType, Requantized, WithRequantized};
+use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_ops::nn::fully_connected::FullyConnectedParams;
+use mxrs_types::{DType, Error, Layout, Result};
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Either product's parameters.
+enum Params {
+    Convolution(ConvolutionParams),
+    FullyConnected(FullyConnectedParams),
+}
+
+/// Product and epilogue of a call; without an epilogue out is i32.
+fn split(call: &OpCall<'_>) -> std::result::Result<(Params, Option<Requantized>), String> {
+    let p = call.params;
+    Ok(match call.op.name {
+        "_contrib_quantized_conv" => (Params::Convolution(p.get::<ConvolutionParams>().clone()), None),
+        "_contrib_quantized_fully_connected" => (Params::FullyConnected(p.get::<FullyConnectedParams>().clone()), None),
+        "_sg_quantized_conv" => {
+            let both = p.get::<WithRequantized<ConvolutionParams>>();
+            (Params::Convolution(both.product.clone()), Some(both.epilogue.clone()))
+        }
+        "_sg_quantized_fully_connected" => {
+            let both = p.get::<WithRequantized<FullyConnectedParams>>();
+            (Params::FullyConnected(both.product.clone()), Some(both.epilogue.clone()))
+        }
+        name => return Err(format!("{name} is no quantised product")),
+    })
+}
+
+/// Whether the call fits.
+pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    let (params, epilogue) = split(call)?;
+    match params {
+        Params::FullyConnected(_) if call.inputs[0].shape.ndim() < 1 => Err("data without axes".into()),
+        _ if epilogue.as_ref().is_some_and(|e| e.with_sum && e.out_type == FusedType::Float32) => {
+            Err("a quantised sum in real numbers".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// All that a primitive of the call is made from, but the scale of its sum.
+struct Recipe {
+    library: Arc<Library>,
+    params: Params,
+    src: Arc<MemDesc>,
+    weights: MemDesc,
+    dst: Arc<MemDesc>,
+    bias: Option<Arc<MemDesc>>,
+    sum: Option<DType>,
+    is_relu: bool,
+    /// Output channels, and which axes of the weights they are.
+    n_channels: usize,
+    channel_mask: c_int,
+    /// Scales: none, one, or one per channel.
+    n_scales: usize,
+}
+
+impl Recipe {
+    fn attributes(&self, sum_scale: f32) -> Result<Attributes> {
+        let attributes = Attributes::user_scratchpad()?;
+        if self.n_scales > 0 {
+            let mask = if self.n_scales > 1 { self.channel_mask } else { 0 };
+            // SAFETY: the attributes are alive.
+            unsafe { result::primitive_attr_set_scales_mask(attributes.0, sys::DNNL_ARG_WEIGHTS, mask)? };
+        }
+        let post_ops = PostOps::new()?;
+        if let Some(dtype) = self.sum {
+            let dtype = crate::objects::data_type(dtype).unwrap_or(sys::dnnl_data_type_undef);
+            // SAFETY: the list is alive.
+            unsafe { result::post_ops_append_sum(post_ops.0, sum_scale, 0, dtype)? };
+        }
+        if self.is_relu {
+            // SAFETY: the list is alive.
+            unsafe { result::post_ops_append_eltwise(post_ops.0, sys::dnnl_eltwise_relu, 0.0, 0.0)? };
+        }
+        attributes.with(&post_ops)
+    }
+
+    fn describe(&self, sum_scale: f32) -> Result<PrimDesc> {
+        let attributes = self.attributes(sum_scale)?;
+        let bias = self.bias.as_deref();
+        match &self.params {
+            Params::Convolution(p) => {
+                convolution::forward_of(&self.library, p, [&self.src, &self.weights, &self.dst], bias, &attributes)
+            }
+            Params::FullyConnected(_) => self.library.prim_desc(|out| {
+                // SAFETY: every descriptor outlives the call; a null bias means none.
+                unsafe {
+                    result::inner_product_forward_primitive_desc_create(
+                        out,
+                        self.library.engine(),
+                        sys::dnnl_forward_inference,
+                        self.src.0,
+                        self.weights.0,
+                        bias.map_or(std::ptr::null(), |bias| bias.0.cast_const()),
+                        self.dst.0,
+                        attributes.0,
+                    )
+                }
+            }),
+        }
+    }
+
+    /// The primitive, with the temporary memory it uses behind that of `scratch`.
+    fn primitive(&self, pd: &PrimDesc, parts: &Parts, scratch: &mut ScratchPlan) -> Result<PrimitiveKernel> {
+        let weights = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
+        let mut arguments = vec![
+            Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: self.src.clone() },
+            Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights },
+            Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: self.dst.clone() },
+        ];
+        if let Some(bias) = &self.bias {
+            let slot = Slot::Scratch(parts.bias.start);
+            arguments.push(Argument { arg: sys::DNNL_ARG_BIAS, slot, md: bias.clone() });
+        }
+        if self.n_scales > 0 {
+            let arg = sys::DNNL_ARG_ATTR_SCALES | sys::DNNL_ARG_WEIGHTS;
+            let slot = Slot::Scratch(parts.scales.start);
+            arguments.push(Argument { arg, slot, md: numbers(self.n_scales)? });
+        }
+        PrimitiveKernel::in_scratch(&self.library, pd, arguments, scratch)
+    }
+}
+
+/// Temporary memory of ours.
+#[derive(Clone, Copy)]
+struct Parts {
+    scales: FloatPart,
+    bias: FloatPart,
+}
+
+/// A quantised product. The scale of a sum is part of the primitive: it is made anew when that changes, which in a calibrated
+/// network happens once.
+struct Quantised {
+    recipe: Recipe,
+    epilogue: Option<Requantized>,
+    places: FusedPlaces,
+    data: DType,
+    parts: Parts,
+    scratch_bytes: usize,
+    out_range: Option<Range>,
+    written: Vec<Written>,
+    made: Mutex<(u32, Arc<PrimitiveKernel>)>,
+    name: String,
+}
+
+impl Quantised {
+    /// The primitive for this scale of the sum.
+    fn primitive(&self, sum_scale: f32) -> Result<Arc<PrimitiveKernel>> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.0 != sum_scale.to_bits() {
+            let pd = self.recipe.describe(sum_scale)?;
+            let mut scratch = ScratchPlan::default();
+            let parts = parts(&mut scratch, self.recipe.n_scales, self.recipe.n_channels);
+            let primitive = self.recipe.primitive(&pd, &parts, &mut scratch)?;
+            if scratch.n_bytes() > self.scratch_bytes {
+                return Err(backend_error("another scale needs more temporary memory"));
+            }
+            *made = (sum_scale.to_bits(), Arc::new(primitive));
+        }
+        Ok(made.1.clone())
+    }
+
+    /// Fills scales and bias; the scale of the sum comes back.
+    fn fill(&self, args: &KernelArgs<'_>) -> f32 {
+        let at = self.places.product.ranges;
+        let of_data = range(args, at).quantum(self.data);
+        let quanta = ranges(args, at + 2).map(|r| of_data * r.quantum(DType::I8));
+        // Quanta of out in 1.
+        let per_unit = match (&self.epilogue, self.out_range) {
+            (Some(e), Some(range)) => range.per_unit(e.output_dtype()),
+            _ => 1.0,
+        };
+        if self.epilogue.is_some() {
+            // SAFETY: the plan's scratch memory; the only slice of this part, and no primitive runs yet.
+            let scales = unsafe { self.parts.scales.of(args) };
+            scales.iter_mut().zip(quanta.clone()).for_each(|(to, quantum)| *to = (quantum * per_unit) as f32);
+        }
+        if let Some(bias) = self.places.product.bias {
+            // SAFETY: as above.
+            let to = unsafe { self.parts.bias.of(args) };
+            self.fill_bias(args, bias, quanta.collect(), per_unit, to);
+        }
+        self.places.sum.map_or(1.0, |(_, at)| {
+            let dtype = self.recipe.sum.unwrap_or(DType::I8);
+            (range(args, at).quantum(dtype) * per_unit) as f32
+        })
+    }
+
+    fn fill_bias(&self, args: &KernelArgs<'_>, bias: usize, quanta: Vec<f64>, per_unit: f64, to: &mut [f32]) {
+        let n = self.recipe.n_channels;
+        let bytes = args.inputs[bias].len_bytes();
+        let quantum = range(args, self.places.product.ranges + 4).quantum(DType::I8);
+        let is_real = bytes == n * size_of::<f32>();
+        // SAFETY: an input, written by nobody while the call runs.
+        let integers: &[i8] = bytemuck::cast_slice(unsafe { args.inputs[bias].bytes() });
+        for (c, to) in to.iter_mut().enumerate() {
+            let real = if is_real { f64::from(floats(args, bias)[c]) } else { f64::from(integers[c]) * quantum };
+            *to = match &self.epilogue {
+                Some(_) => (real * per_unit) as f32,
+                None => {
+                    let quantum = quanta[c.min(quanta.len() - 1)];
+                    let counted = if quantum > 0.0 { (real / quantum).trunc() } else { 0.0 };
+                    // The bias of sums in 32 bits is an integer of 32 bits in the same place.
+                    f32::from_bits((counted.clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32).cast_unsigned())
+                }
+            };
+        }
+    }
+
+    fn write_ranges(&self, args: &KernelArgs<'_>) -> Result<()> {
+        match &self.epilogue {
+            Some(e) => {
+                let reported = e.reported_range()?;
+                write_ranges(args, reported.into_iter());
+            }
+            None => {
+                let at = self.places.product.ranges;
+                let of_data = range(args, at).quantum(self.data);
+                let all: Vec<Range> = ranges(args, at + 2)
+                    .map(|r| of_data * r.quantum(DType::I8) * f64::from(i32::MAX))
+                    .map(|reach| Range { min: -reach, max: reach })
+                    .collect();
+                write_ranges(args, all.into_iter());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Kernel for Quantised {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        accumulate::run(args, &self.written, |args| {
+            let primitive = self.primitive(self.fill(args))?;
+            if let Some((sum, _)) = self.places.sum {
+                fetch(args, sum, self.recipe.dst.size_bytes());
+            }
+            primitive.execute(args)?;
+            self.write_ranges(args)
+        })
+    }
+}
+
+fn parts(scratch: &mut ScratchPlan, n_scales: usize, n_channels: usize) -> Parts {
+    Parts { scales: FloatPart::new(scratch, n_scales), bias: FloatPart::new(scratch, n_channels) }
+}
+
+/// Builds a quantised product.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let (params, epilogue) = split(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+    let no_bias = match &params {
+        Params::Convolution(p) => p.no_bias,
+        Params::FullyConnected(p) => p.no_bias,
+    };
+    let with_sum = epilogue.as_ref().is_some_and(|e| e.with_sum);
+    let places = FusedPlaces::new(no_bias, with_sum);
+    let (data, weight, out) = (&call.inputs[0], &call.inputs[1], &call.outputs[0]);
+    let n_channels = weight.shape[0];
+    let (src, weights, dst, [src_layout, out_layout], sizes, channel_mask) = match &params {
+        Params::Convolution(p) => {
+            let (src, src_layout) = image(library, data)?;
+            let (dst, dst_layout) = image(library, out)?;
+            let sizes = convolution::weights_sizes(p, &weight.shape);
+            let mask = if sizes.len() > weight.shape.ndim() { 0b11 } else { 0b1 };
+            let weights = MemDesc::any(&sizes, DType::I8)?;
+            (src, weights, dst, [src_layout, dst_layout], sizes, mask)
+        }
+        Params::FullyConnected(_) => {
+            let k = weight.shape[1];
+            let n = data.shape.n_elements() / k;
+            let src = MemDesc::dense(&dims([n, k]), data.dtype)?;
+            let dst = MemDesc::dense(&dims([n, n_channels]), out.dtype)?;
+            let sizes = dims([n_channels, k]);
+            let weights = MemDesc::any(&sizes, DType::I8)?;
+            (Arc::new(src), weights, Arc::new(dst), [Layout::RowMajor, Layout::RowMajor], sizes, 0b1)
+        }
+    };
+    let bias_type = if epilogue.is_some() { DType::F32 } else { DType::I32 };
+    let bias = (!no_bias).then(|| MemDesc::dense(&dims([n_channels]), bias_type).map(Arc::new)).transpose()?;
+    let n_ranges = call.inputs[places.product.weight_range()].shape.n_elements();
+    let out_range = epilogue.as_ref().map(Requantized::output_range).transpose()?.flatten();
+    let recipe = Recipe {
+        library: library.clone(),
+        src,
+        weights,
+        dst,
+        bias,
+        sum: places.sum.map(|(sum, _)| call.inputs[sum].dtype),
+        is_relu: epilogue.as_ref().is_some_and(|e| e.act == FusedAct::Relu && e.out_type != FusedType::Uint8),
+        n_channels,
+        channel_mask,
+        n_scales: if epilogue.is_some() { n_ranges } else { 0 },
+        params,
+    };
+    let pd = recipe.describe(1.0)?;
+    let mut scratch = ScratchPlan::default();
+    let parts = parts(&mut scratch, recipe.n_scales, n_channels);
+    let primitive = recipe.primitive(&pd, &parts, &mut scratch)?;
+    let weights_md = pd.required_md(sys::dnnl_query_weights_md, 0)?;
+    let weights_layout = library.registry.weights_layout(weights_md, &sizes)?;
+    let mut input_layouts = layouts(src_layout, call.inputs.len());
+    input_layouts[1] = weights_layout;
+    if let Some((sum, _)) = places.sum {
+        input_layouts[sum] = out_layout.clone();
+    }
+    let mut written = written_ranges(call.outputs);
+    written.extend(primitive.written());
+    let name = primitive.name().to_owned();
+    let kernel = Quantised {
+        recipe,
+        epilogue,
+        places,
+        data: data.dtype,
+        parts,
+        scratch_bytes: scratch.n_bytes(),
+        out_range,
+        written,
+        made: Mutex::new((1f32.to_bits(), Arc::new(primitive))),
+        name,
+    };
+    Ok(Prepared {
+        input_layouts,
+        output_layouts: layouts(out_layout, call.outputs.len()),
+        scratch_bytes: scratch.n_bytes(),
+        can_run_inplace: with_sum,
+        kernel: Arc::new(kernel),
+    })
+}

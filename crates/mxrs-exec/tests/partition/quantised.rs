@@ -1,0 +1,210 @@
+//! Chains of quantised calls become one call each, whose results are within one quantum of theirs.
+
+use super::nets::Net;
+use super::{common, fused, ops, partitioning};
+use crate::common::{context, options};
+use mxrs_engine::EngineKind;
+use mxrs_exec::{BindOptions, Executor};
+use mxrs_graph::Graph;
+use mxrs_ops::Fusions;
+use mxrs_types::{DType, Shape};
+use proptest::prelude::*;
+
+/// Quantised layers by name; every tensor is a call whose outputs are the tensor and its range.
+struct Quantised(Net);
+
+impl Quantised {
+    /// `x`, quantised.
+    fn new() -> (Self, String) {
+        let mut net = Net::new();
+        let x = net.call("_contrib_quantize_v2", "q", &["x"], &[("min_calib_range", "-3"), ("max_calib_range", "3")]);
+        (Self(net), x)
+    }
+
+    /// Calls an operator with a quantised tensor behind other inputs that become variables.
+    fn call(&mut self, op: &str, name: &str, data: &[&str], attrs: &[(&str, &str)]) -> String {
+        self.0.call_quantised(op, name, data, attrs)
+    }
+
+    fn conv(&mut self, name: &str, data: &str) -> String {
+        let attrs = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)")];
+        self.call("_contrib_quantized_conv", name, &[data], &attrs)
+    }
+
+    fn requantize(&mut self, name: &str, data: &str, is_unsigned: bool) -> String {
+        let attrs = match is_unsigned {
+            true => [("min_calib_range", "0"), ("max_calib_range", REACH), ("out_type", "uint8")],
+            false => [("min_calib_range", LOW), ("max_calib_range", REACH), ("out_type", "int8")],
+        };
+        self.call("_contrib_requantize", name, &[data], &attrs)
+    }
+
+    fn add(&mut self, name: &str, a: &str, b: &str) -> String {
+        let attrs = [("min_calib_range", LOW), ("max_calib_range", REACH)];
+        self.call("_contrib_quantized_elemwise_add", name, &[a, b], &attrs)
+    }
+
+    fn relu(&mut self, name: &str, data: &str) -> String {
+        self.call("_contrib_quantized_act", name, &[data], &[("act_type", "relu")])
+    }
+
+    fn real(&mut self, name: &str, data: &str) -> String {
+        self.call("_contrib_dequantize", name, &[data], &[])
+    }
+}
+
+/// Wide enough that nothing saturates: what single calls cut off and one call does not is no rounding.
+const REACH: &str = "40";
+const LOW: &str = "-40";
+/// One quantum of such a signed tensor.
+const QUANTUM: f64 = 40.0 / 127.5;
+
+/// Weights and their ranges, which are 1, so that results stay within the reach.
+fn fill(executor: &Executor, salt: u64) {
+    for (name, array) in executor.arrays() {
+        let n = array.shape().n_elements();
+        let seed = name.bytes().fold(salt, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let values = common::numbers(n, seed);
+        match array.dtype() {
+            DType::I8 => array.copy_from(&values.iter().map(|v| (v * 30.0) as i8).collect::<Vec<i8>>()),
+            _ if name.contains("min_") => array.copy_from(&vec![-0.5f32; n]),
+            _ if name.contains("max_") => array.copy_from(&vec![0.5f32; n]),
+            _ => array.copy_from(&values.iter().map(|v| *v as f32).collect::<Vec<f32>>()),
+        }
+        .expect("values of the array's size");
+    }
+}
+
+fn run(graph: &Graph, options: &BindOptions) -> (Executor, Vec<f32>) {
+    let context = context(EngineKind::Naive, 1);
+    let shapes = [("x", Shape::from(super::nets::SHAPE))];
+    let executor = Executor::simple_bind(graph, &context, &shapes, options).expect("the graph binds");
+    fill(&executor, 7);
+    executor.forward().expect("a run");
+    let out = executor.outputs()[0].to_vec::<f32>().expect("real numbers");
+    (executor, out)
+}
+
+/// Operators of the partitioned graph; its numbers are those of the single calls within `quanta`.
+fn ops_after(graph: &Graph, fusions: &Fusions, quanta: f64) -> Vec<String> {
+    let (_, expected) = run(graph, &options());
+    let (executor, got) = run(graph, &partitioning(fusions));
+    for (got, expected) in got.iter().zip(&expected) {
+        let difference = f64::from((got - expected).abs());
+        assert!(difference <= quanta * QUANTUM * 1.001, "{got} and {expected}: {:?}", fused(&executor));
+    }
+    assert!(expected.iter().any(|x| f64::from(x.abs()) > QUANTUM), "the numbers say nothing");
+    ops(&executor)
+}
+
+/// A residual unit: two convolutions, the sum with their input, relu.
+fn residual_unit(is_unsigned: bool) -> Graph {
+    let (mut net, x) = Quantised::new();
+    let a = net.conv("a", &x);
+    let a = net.requantize("ra", &a, is_unsigned);
+    let a = if is_unsigned { a } else { net.relu("relu_a", &a) };
+    let b = net.conv("b", &a);
+    let b = net.requantize("rb", &b, false);
+    let sum = net.add("sum", &b, &x);
+    let sum = net.relu("relu", &sum);
+    let end = net.real("end", &sum);
+    net.0.graph(&[&end])
+}
+
+#[test]
+fn a_residual_unit_is_two_calls_of_8_bits() {
+    for is_unsigned in [false, true] {
+        let graph = residual_unit(is_unsigned);
+        let all = Fusions::default();
+        let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv"];
+        // The last call gives real numbers, or, where nobody has that, 8 bits.
+        assert_eq!(ops_after(&graph, &all, 2.0), expected);
+        let kept = ops_after(&graph, &Fusions { dequantize: false, ..all }, 2.0);
+        assert_eq!(kept, [&expected[..], &["_contrib_dequantize"]].concat());
+        let none = Fusions { requantize: false, dequantize: false, ..all };
+        let single = ops_after(&graph, &none, 0.0);
+        assert_eq!(single.len(), if is_unsigned { 8 } else { 9 }, "{single:?}");
+    }
+}
+
+#[test]
+fn sums_of_32_bits_become_real_numbers_at_once() {
+    let (mut net, x) = Quantised::new();
+    let fc = net.call("_contrib_quantized_fully_connected", "fc", &[&x], &[("num_hidden", "6")]);
+    let end = net.real("end", &fc);
+    let graph = net.0.graph(&[&end]);
+    let expected = ["_contrib_quantize_v2", "_sg_quantized_fully_connected"];
+    assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
+}
+
+#[test]
+fn what_ends_a_quantised_chain() {
+    // Unsigned results have lost what a sum would need.
+    let (mut net, x) = Quantised::new();
+    let a = net.conv("a", &x);
+    let a = net.requantize("ra", &a, true);
+    let sum = net.add("sum", &a, &x);
+    let end = net.real("end", &sum);
+    let graph = net.0.graph(&[&end]);
+    let expected =
+        ["_contrib_quantize_v2", "_sg_quantized_conv", "_contrib_quantized_elemwise_add", "_contrib_dequantize"];
+    assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
+    // A result that is read twice.
+    let (mut net, x) = Quantised::new();
+    let a = net.conv("a", &x);
+    let a = net.requantize("ra", &a, false);
+    let r = net.relu("r", &a);
+    let sum = net.add("sum", &r, &a);
+    let end = net.real("end", &sum);
+    let graph = net.0.graph(&[&end]);
+    assert_eq!(ops_after(&graph, &Fusions::default(), 1.0)[1], "_sg_quantized_conv");
+}
+
+#[test]
+fn a_range_from_elsewhere_ends_a_chain() {
+    let mut net = Net::new();
+    let (q, own) = (&[("min_calib_range", "-3"), ("max_calib_range", "3")], ["low", "high"]);
+    let x = net.call("_contrib_quantize_v2", "q", &["x"], q);
+    let conv = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)"), ("no_bias", "True")];
+    let a = net.call_quantised("_contrib_quantized_conv", "a", &[&x], &conv);
+    let calibrated = [("min_calib_range", LOW), ("max_calib_range", REACH)];
+    let r = net.call("_contrib_requantize", "r", &[&format!("{a}#0"), own[0], own[1]], &calibrated);
+    let end = net.call_quantised("_contrib_dequantize", "end", &[&r], &[]);
+    let executor = run(&net.graph(&[&end]), &partitioning(&Fusions::default())).0;
+    assert!(fused(&executor).is_empty(), "{:?}", ops(&executor));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn g23_random_quantised_networks_stay_within_quanta(choices in prop::collection::vec(any::<(u8, u8)>(), 1..5)) {
+        let (mut net, x) = Quantised::new();
+        let mut made = vec![x];
+        let mut n_convs = 0;
+        for (i, (kind, other)) in choices.iter().enumerate() {
+            let last = made[made.len() - 1].clone();
+            let other = made[usize::from(*other) % made.len()].clone();
+            let name = format!("n{i}");
+            let next = match kind % 3 {
+                0 if last != other => net.add(&name, &last, &other),
+                1 => net.relu(&name, &last),
+                _ => {
+                    n_convs += 1;
+                    let conv = net.conv(&format!("{name}c"), &last);
+                    net.requantize(&name, &conv, kind % 2 == 0)
+                }
+            };
+            made.push(next);
+        }
+        let end = net.real("end", &made[made.len() - 1].clone());
+        let graph = net.0.graph(&[&end]);
+        // A quantum per convolution, passed on and grown by those behind it.
+        let quanta = f64::from(1 << (2 * n_convs + 1));
+        let (_, expected) = run(&graph, &options());
+        let (_, got) = run(&graph, &partitioning(&Fusions::default()));
+        for (got, expected) in got.iter().zip(&expected) {
+            prop_assert!(f64::from((got - expected).abs()) <= quanta * QUANTUM, "{} and {}", got, expected);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The chains of quantised calls that fused ones replace.
+//!
+//! | seed | then, in this order, any of them |
+//! |---|---|
+//! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one; `_contrib_quantized_act`; `_contrib_dequantize` |
+//!
+//! Unsigned results are not added to: what is below 0 in them is lost. Each call reads the one before it and its range.
+
+use super::patterns::Fusions;
+use super::quantised;
+use crate::quant::quantize_v2::QuantizeParams;
+use crate::quant::quantized_elemwise_add::{self, QuantizedAddParams};
+use crate::quant::{quantized_conv, quantized_fully_connected};
+use mxrs_op::{Member, NewCall, Operand, Pattern, Stage};
+use mxrs_types::DType;
+
+/// The patterns of quantised products.
+pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
+    let stages = || {
+        let requantized = Stage {
+            accepts: |_, call| is_calibrated(call) && reads_ranges(call, 0),
+            ..Stage::of("requantize", REQUANTIZE)
+        };
+        let sum = Stage {
+            enters_by: &[0, 1],
+            accepts: |chain, call| {
+                let is_signed = chain.last().is_some_and(|last| last.outputs[0].dtype == DType::I8);
+                is_signed
+                    && reads_ranges(call, call.entered_by)
+                    && matches!(call.params.get::<QuantizedAddParams>().calibrated(), Ok(Some(_)))
+            },
+            ..Stage::of("sum", &[quantized_elemwise_add::NAME])
+        };
+        let act = Stage { accepts: |_, call| reads_ranges(call, 0), ..Stage::of("act", &["_contrib_quantized_act"]) };
+        let dequantized =
+            Stage { accepts: |_, call| reads_ranges(call, 0), ..Stage::of("dequantize", &["_contrib_dequantize"]) };
+        let all = [
+            (fusions.requantize, requantized),
+            (fusions.requantize, sum),
+            (fusions.requantize, act),
+            (fusions.dequantize, dequantized),
+        ];
+        all.into_iter().filter(|(is, _)| *is).map(|(_, stage)| stage).collect()
+    };
+    vec![
+        Pattern {
+            name: "quantized_conv",
+            seed: Stage::of("product", &[quantized_conv::NAME]),
+            then: stages(),
+            replace: |chain| fused(chain, quantised::CONV),
+        },
+        Pattern {
+            name: "quantized_fully_connected",
+            seed: Stage::of("product", &[quantized_fully_connected::NAME]),
+            then: stages(),
+            replace: |chain| fused(chain, quantised::FULLY_CONNECTED),
+        },
+    ]
+}
+
+const REQUANTIZE: &[&str] = &["_contrib_requantize"];
+
+/// Whether the ranges that the call reads for its input `side` are those of the call before it.
+fn reads_ranges(call: &Member<'_>, side: usize) -> bool {
+    let first = if call.op.name == quantized_elemwise_add::NAME { 2 + 2 * side } else { 1 };
+    call.reads == [(side, 0), (first, 1), (first + 1, 2)]
+}
+
+fn is_calibrated(call: &Member<'_>) -> bool {
+    matches!(call.params.get::<QuantizeParams>().calibrated(), Ok(Some(_)))
+}
+
+fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
+    let seed = chain.first()?;
+    let input = |member, position| Operand::Input { member, position };
+    let mut attrs = seed.attrs.clone();
+    // data and weight, with a bias and their ranges behind them.
+    let n_factors = seed.inputs.len() / 3;
+    let mut inputs: Vec<Operand> = (0..n_factors).map(|i| input(0, i)).collect();
+    let mut ranges: Vec<Operand> = (n_factors..seed.inputs.len()).map(|i| input(0, i)).collect();
+    let (mut range, mut out) = (None, DType::I32);
+    for (i, member) in chain.iter().enumerate().skip(1) {
+        out = member.outputs[0].dtype;
+        match member.stage {
+            "requantize" => range = member.params.get::<QuantizeParams>().calibrated().ok()?,
+            "sum" if range.is_some() => {
+                range = member.params.get::<QuantizedAddParams>().calibrated().ok()?;
+                let other = 1 - member.entered_by;
+                attrs.set("with_sum", "True");
+                inputs.push(input(i, other));
+                ranges.extend([input(i, 2 + 2 * other), input(i, 3 + 2 * other)]);
+            }
+            "act" => {
+                attrs.set("act", "relu");
+            }
+            "dequantize" => {}
+            _ => return None,
+        }
+    }
+    attrs.set("out_type", out.name());
+    match (out, range) {
+        (DType::I8 | DType::U8, Some(range)) => {
+            attrs.set("min_calib_range", format!("{}", range.min));
+            attrs.set("max_calib_range", format!("{}", range.max));
+        }
+        (DType::F32, _) => {}
+        _ => return None,
+    }
+    inputs.extend(ranges);
+    Some(vec![NewCall { op, suffix: "", attrs, inputs }])
+}

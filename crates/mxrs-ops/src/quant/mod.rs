@@ -1,0 +1,19 @@
+//! Operators on integers of 8 bits and their ranges, for inference; what a quantised network is made of.
+//!
+//! Tensors, ranges and rounding are those of `quantised.rs`: an element stands for itself times
+//! `max(|min|, |max|) / levels`.
+
+pub mod dequantize;
+pub mod quantize;
+pub mod quantize_v2;
+pub mod quantized_act;
+pub mod quantized_batch_norm;
+pub mod quantized_concat;
+pub mod quantized_conv;
+pub mod quantized_elemwise_add;
+pub mod quantized_elemwise_mul;
+pub mod quantized_embedding;
+pub mod quantized_flatten;
+pub mod quantized_fully_connected;
+pub mod quantized_pooling;
+pub mod requantize;

@@ -1,0 +1,66 @@
+//! Relu of a quantised tensor: negative integers become 0. The range is passed on.
+//!
+//! data of any shape, min_data and max_data `[1]`, out like data, min_output and max_output `[1]`.
+//!
+//! MXNet: `_contrib_quantized_act`. Dtypes: i8 u8; out has data's (MXNet calls u8 data i8 here). `act_type` is relu.
+
+use crate::inference::{bad_attribute, unify, unify_dtypes};
+use crate::nn::activation::{ActType, ActivationParams};
+use crate::numeric;
+use crate::quantised::{
+    ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
+};
+use mxrs_op::param::Choice;
+use mxrs_op::{InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_types::{DType, PartialShape, Result};
+
+/// `_contrib_quantized_act`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "relu of a quantised tensor",
+        inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
+        n_outputs: OutputCount::Fixed(3),
+        n_visible: OutputCount::Fixed(3),
+        output_names: OUTPUTS,
+        infer_shape,
+        infer_dtype: |_, inputs, outputs| {
+            require_type(inputs[0], ACTIVATIONS, "data")?;
+            learn_range_types(inputs[1..].iter_mut().chain(&mut outputs[1..]))?;
+            unify_dtypes([&mut inputs[0], &mut outputs[0]], "output")
+        },
+        dtypes: ACTIVATIONS,
+        inplace: &[(0, 0)],
+        reference: Some(run),
+        samples,
+        ..OpDef::new("_contrib_quantized_act").params::<ActivationParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let act = params.get::<ActivationParams>().act_type;
+    if act != ActType::Relu {
+        return Err(bad_attribute("_contrib_quantized_act", "act_type", "relu", act.to_word()));
+    }
+    unify(&mut inputs[0], &mut outputs[0], "output")?;
+    learn_ranges(&mut inputs[1..])?;
+    learn_ranges(&mut outputs[1..])
+}
+
+fn run(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let values: Vec<f64> = numeric::read(&inputs[0]).into_iter().map(numeric::relu).collect();
+    numeric::write(&mut outputs[0], &values);
+    write_ranges(outputs, &ranges(&inputs[1], &inputs[2]));
+    Ok(())
+}
+
+fn samples() -> Vec<Sample> {
+    let of = |name, shape: &[usize], dtype| {
+        sample(name, &[("act_type", "relu")], vec![integers(shape, dtype), floats(&[-1.0]), floats(&[1.0])])
+    };
+    vec![
+        of("images", &[2, 3, 4, 5], DType::I8),
+        of("unsigned", &[2, 3, 4, 5], DType::U8),
+        of("matrix", &[3, 17], DType::I8),
+        of("empty", &[0, 3], DType::I8),
+    ]
+}

@@ -1,0 +1,59 @@
+//! Keeps the first axis of a quantised tensor and joins all others; the range is passed on.
+//!
+//! data [N, a, b, …], min_data and max_data `[1]`, out [N, a·b·…], min_output and max_output `[1]`.
+//!
+//! MXNet: `_contrib_quantized_flatten`. Dtypes: i8 u8.
+
+use crate::inference::unify_dtypes;
+use crate::numeric;
+use crate::quantised::{
+    ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
+};
+use crate::shape::flatten;
+use mxrs_op::{InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_types::{DType, PartialShape, Result};
+
+/// `_contrib_quantized_flatten`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "[N, ...] to [N, rest], quantised",
+        inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
+        n_outputs: OutputCount::Fixed(3),
+        n_visible: OutputCount::Fixed(3),
+        output_names: OUTPUTS,
+        infer_shape,
+        infer_dtype: |_, inputs, outputs| {
+            require_type(inputs[0], ACTIVATIONS, "data")?;
+            learn_range_types(inputs[1..].iter_mut().chain(&mut outputs[1..]))?;
+            unify_dtypes([&mut inputs[0], &mut outputs[0]], "output")
+        },
+        dtypes: ACTIVATIONS,
+        reference: Some(run),
+        samples,
+        ..OpDef::new("_contrib_quantized_flatten")
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    flatten::infer_shape(params, &mut inputs[..1], &mut outputs[..1])?;
+    learn_ranges(&mut inputs[1..])?;
+    learn_ranges(&mut outputs[1..])
+}
+
+fn run(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    numeric::copy_bytes(inputs, outputs);
+    write_ranges(outputs, &ranges(&inputs[1], &inputs[2]));
+    Ok(())
+}
+
+fn samples() -> Vec<Sample> {
+    let of =
+        |name, shape: &[usize], dtype| sample(name, &[], vec![integers(shape, dtype), floats(&[-1.0]), floats(&[1.5])]);
+    vec![
+        of("images", &[2, 3, 4, 5], DType::I8),
+        of("unsigned", &[2, 16, 3, 3], DType::U8),
+        of("matrix", &[3, 4], DType::I8),
+        of("vector", &[5], DType::U8),
+        of("no_rows", &[0, 3, 2], DType::I8),
+    ]
+}
