@@ -11,7 +11,7 @@ use crate::{CalibMode, Calibrator, Granularity, QuantizeOptions, QuantizedDType}
 use indexmap::IndexMap;
 use mxrs_exec::BindOptions;
 use mxrs_format::{Checkpoint, Tensor};
-use mxrs_graph::{Graph, infer_dtypes};
+use mxrs_graph::{Graph, NodeId, infer_dtypes};
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::OpSet;
 use mxrs_types::{DType, Error, Result, ResultExt};
@@ -114,6 +114,12 @@ impl Quantizer {
     /// The float network as it is calibrated: normalisations are folded.
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Names of the variables that have no parameter and that inference reads: what a caller must feed.
+    pub fn inputs(&self) -> Vec<&str> {
+        let is_fed = |id: &NodeId| !self.params.contains_key(&self.graph.node(*id).name) && !self.graph.is_label(*id);
+        self.graph.arguments().filter(is_fed).map(|id| self.graph.node(id).name.as_str()).collect()
     }
 
     /// Names of the values whose ranges are needed.

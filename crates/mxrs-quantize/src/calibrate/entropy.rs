@@ -150,7 +150,10 @@ mod tests {
         for (n, n_quantized, expected) in mxnet {
             for (shape, (threshold, divergence)) in shapes(n).iter().zip(expected) {
                 let (got, kl) = best_threshold(shape, n_quantized).unwrap();
-                assert!((got - threshold).abs() < 1.01 * 4.0 / n as f64, "{n} bins to {n_quantized}: {got}, MXNet {threshold}");
+                assert!(
+                    (got - threshold).abs() < 1.01 * 4.0 / n as f64,
+                    "{n} bins to {n_quantized}: {got}, MXNet {threshold}"
+                );
                 assert!((kl - divergence).abs() < 2e-6 + 1e-3 * divergence, "{n} to {n_quantized}: {kl}, {divergence}");
             }
         }
