@@ -14,8 +14,15 @@ use super::histogram::Histogram;
 const SMOOTHING: f64 = 1e-4;
 
 /// The best threshold and its divergence in nats; `None` for a histogram of fewer bins than quantised ones, or without a
-/// count.
+/// count. Where nothing can be compared nothing is cut off, and the divergence is infinite.
 pub fn best_threshold(histogram: &Histogram, n_quantized: usize) -> Option<(f64, f64)> {
+    let all = divergences(histogram, n_quantized);
+    let least = all.iter().copied().reduce(|best, next| if next.1 < best.1 { next } else { best })?;
+    if least.1.is_finite() { Some(least) } else { Some((histogram.threshold, f64::INFINITY)) }
+}
+
+/// Every threshold, least first, with its divergence in nats: infinite where too little is filled to compare.
+pub fn divergences(histogram: &Histogram, n_quantized: usize) -> Vec<(f64, f64)> {
     let counts = &histogram.counts;
     let (middle, first) = (counts.len() / 2, n_quantized / 2);
     let mut before = Vec::with_capacity(counts.len() + 1);
@@ -25,11 +32,10 @@ pub fn best_threshold(histogram: &Histogram, n_quantized: usize) -> Option<(f64,
     }
     let total = before[counts.len()];
     if total == 0 || first > middle || n_quantized == 0 {
-        return None;
+        return Vec::new();
     }
     let (mut p, mut q) = (Vec::with_capacity(counts.len()), Vec::with_capacity(counts.len()));
-    let mut best: Option<(f64, f64)> = None;
-    for half in first..=middle {
+    let mut at = |half: usize| {
         let (start, stop) = (middle - half, middle + half + 1);
         p.clear();
         p.extend(counts[start..stop].iter().map(|count| *count as f64));
@@ -37,13 +43,9 @@ pub fn best_threshold(histogram: &Histogram, n_quantized: usize) -> Option<(f64,
         p[0] = before[start + 1] as f64;
         p[last] = (total - before[stop - 1]) as f64;
         quantized(&counts[start..stop], &p, n_quantized, &mut q);
-        let Some(divergence) = divergence(&mut p, &mut q) else { continue };
-        if best.is_none_or(|(_, least)| divergence < least) {
-            best = Some((histogram.edge(stop), divergence));
-        }
-    }
-    // Nothing could be compared: nothing is cut off.
-    Some(best.unwrap_or((histogram.threshold, f64::INFINITY)))
+        (histogram.edge(stop), divergence(&mut p, &mut q).unwrap_or(f64::INFINITY))
+    };
+    (first..=middle).map(&mut at).collect()
 }
 
 /// What quantisation makes of these counts.
