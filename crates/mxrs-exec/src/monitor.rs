@@ -28,7 +28,7 @@ pub struct Monitor {
 impl Executor {
     /// Calls `callback` for every visible output of every node that runs from now on, with `monitor_all` for its inputs
     /// too, before its outputs. It is called on the thread that runs the executor, in the order in which nodes are pushed,
-    /// which then are one task each. Nodes that were merged into one show what the merged one makes; outputs that nobody
+    /// which then are one task each. A weight that its kernel keeps packed in a layout of its own is not shown. Nodes that were merged into one show what the merged one makes; outputs that nobody
     /// reads are not computed, and not shown.
     ///
     /// A callback must not run an executor of the same pool: the run that it interrupts fails.

@@ -30,10 +30,11 @@ pub struct Tap {
 }
 
 /// The taps of every step, inputs first. Copies between layouts have none; a step that makes a sum in place shows the sum;
-/// a step that is no node of `graph`, because it stands for several, has its own name and shows all it makes.
+/// a step that is no node of `graph`, because it stands for several, has its own name and shows all it makes. An input in a
+/// layout that no backend copies from, such as a packed weight, has none either.
 ///
 /// # Errors
-/// A layout that no backend copies from.
+/// An output in a layout that no backend copies from.
 pub fn taps<'a>(graph: &'a Graph, program: &'a Program, options: &BindOptions) -> Result<Vec<Vec<Tap>>> {
     let mut nodes: FxHashMap<(&str, &str), VecDeque<&Node>> = FxHashMap::default();
     for node in graph.nodes() {
@@ -70,7 +71,10 @@ fn of_step(node: Option<&Node>, program: &Program, at: usize, options: &BindOpti
             continue;
         }
         let input = names.get(position).cloned().unwrap_or_else(|| position.to_string());
-        taps.push(tap(format!("{}_{input}", step.name), &step.op, true, position, value)?);
+        // Packed constants may be in a layout that only its kernel reads; there is nothing to show then.
+        if let Ok(tap) = tap(format!("{}_{input}", step.name), &step.op, true, position, value) {
+            taps.push(tap);
+        }
     }
     let n_plain = step.outputs.len() - step.n_rewrites;
     let n_visible = node.map_or(n_plain, |node| node.n_visible);

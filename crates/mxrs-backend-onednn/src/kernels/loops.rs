@@ -77,6 +77,30 @@ pub trait Loop {
     fn run(self);
 }
 
+/// [`map`] as a loop.
+pub struct MapLoop<'a, T, F> {
+    from: *const T,
+    to: *mut T,
+    n: usize,
+    f: &'a F,
+}
+
+impl<'a, T: Copy, F: Fn(T) -> T> MapLoop<'a, T, F> {
+    /// # Safety
+    /// As [`map`], while the loop lives.
+    pub unsafe fn new(from: *const T, to: *mut T, n: usize, f: &'a F) -> Self {
+        Self { from, to, n, f }
+    }
+}
+
+impl<T: Copy, F: Fn(T) -> T> Loop for MapLoop<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: the promise of `new`.
+        unsafe { map(self.from, self.to, self.n, |_, x| (self.f)(x)) };
+    }
+}
+
 /// Runs a loop, compiled once more for wide registers if the processor has them. The numbers are the same.
 pub fn wide(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]

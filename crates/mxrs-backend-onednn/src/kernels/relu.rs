@@ -2,14 +2,13 @@
 //!
 //! Elementwise and zero-preserving, so padding stays zero and the arrangement does not matter.
 
-use super::loops::{Loop, Shared, in_ranges, map, wide};
+use super::loops::{MapLoop, Shared, in_ranges, wide};
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_types::{DType, Result};
-use std::ops::Range;
 use std::sync::Arc;
 
 struct Relu {
@@ -19,25 +18,11 @@ struct Relu {
 
 fn run_typed<T: Copy + Send + Sync>(args: &KernelArgs<'_>, n: usize, f: impl Fn(T) -> T + Sync) {
     let (input, output) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
-    in_ranges(args.team, n, 1, &|range| wide(Part { input, output, range, f: &f }));
-}
-
-/// A range of the elements.
-struct Part<'a, T, F> {
-    input: Shared<T>,
-    output: Shared<T>,
-    range: Range<usize>,
-    f: &'a F,
-}
-
-impl<T: Copy, F: Fn(T) -> T> Loop for Part<'_, T, F> {
-    #[inline(always)]
-    fn run(self) {
-        let Self { input, output, range, f } = self;
-        // SAFETY: the range is within both tensors; ranges are disjoint, and input and output are either the same memory or
-        // do not overlap.
-        unsafe { map(input.at(range.start), output.at(range.start), range.len(), |_, x| f(x)) };
-    }
+    in_ranges(args.team, n, 1, &|range| {
+        // SAFETY: the range is within both tensors; ranges are disjoint, and input and output are either the same memory or do
+        // not overlap.
+        wide(unsafe { MapLoop::new(input.at(range.start), output.at(range.start), range.len(), &f) });
+    });
 }
 
 impl Kernel for Relu {

@@ -110,7 +110,7 @@ fn m11_a_file_of_no_use_is_ignored_with_a_warning() {
         assert!(!is_unlikely(&kernel) && by == ChosenBy::Estimate, "{kernel} {by:?}");
         lines.into_iter().filter(|line| line.starts_with("WARN ")).collect::<Vec<_>>()
     };
-    let mut about = |text: &str, what: &str| {
+    let about = |text: &str, what: &str| {
         std::fs::write(&file, text).unwrap();
         let lines = warnings();
         assert!(lines.len() == 1 && lines[0].contains("tuning") && lines[0].contains(what), "{what}: {lines:?}");

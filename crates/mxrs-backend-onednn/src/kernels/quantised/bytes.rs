@@ -3,7 +3,7 @@
 use super::{layouts, ranges, write_ranges, written_ranges};
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
-use crate::kernels::loops::{Shared, in_ranges, map, wide};
+use crate::kernels::loops::{MapLoop, Shared, in_ranges, wide};
 use crate::library::Library;
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_types::{DType, Layout, Result};
@@ -27,13 +27,14 @@ impl Kernel for Bytes {
             let is_relu = self.is_relu;
             in_ranges(args.team, self.n_bytes, 1, &|part| {
                 let (from, to) = (from.at(part.start), to.at(part.start));
+                let n = part.len();
                 // SAFETY: both tensors have these bytes, are the same memory or do not overlap, and ranges are disjoint.
-                wide(|| unsafe {
+                unsafe {
                     match is_relu {
-                        true => map(from.cast::<i8>(), to.cast::<i8>(), part.len(), |_, x| x.max(0)),
-                        false => map(from, to, part.len(), |_, x| x),
+                        true => wide(MapLoop::new(from.cast::<i8>(), to.cast::<i8>(), n, &|x| x.max(0))),
+                        false => wide(MapLoop::new(from, to, n, &|x| x)),
                     }
-                });
+                }
             });
             let all: Vec<_> = ranges(args, 1).collect();
             write_ranges(args, all.into_iter());

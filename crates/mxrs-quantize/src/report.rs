@@ -1,0 +1,102 @@
+//! What the pass did, node by node: for people who ask why a layer is not quantised.
+
+use crate::table::Range;
+
+/// What became of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is quantised now.
+    Quantized,
+    /// It is part of another node now.
+    Folded {
+        /// Name of that node.
+        into: String,
+    },
+    /// It is as it was.
+    Left {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One node of the float network, variables excepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeReport {
+    /// Its name.
+    pub name: String,
+    /// Its operator.
+    pub op: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// A range that was written into the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenRange {
+    /// The node that quantises or requantises.
+    pub node: String,
+    /// The float value whose range it is.
+    pub value: String,
+    /// The range; `None` where it is computed at each run.
+    pub range: Option<Range>,
+}
+
+/// What the pass did.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct QuantizeReport {
+    /// Every node in the order of the float graph.
+    pub nodes: Vec<NodeReport>,
+    /// Every place where values become 8-bit integers, in the order of the new graph.
+    pub ranges: Vec<WrittenRange>,
+    /// Nodes that convert integers back to floats.
+    pub n_dequantize: usize,
+    /// Bytes of all parameters before.
+    pub bytes_before: u64,
+    /// Bytes of all parameters after.
+    pub bytes_after: u64,
+}
+
+impl QuantizeReport {
+    /// Number of quantised nodes.
+    pub fn n_quantized(&self) -> usize {
+        self.nodes.iter().filter(|node| node.outcome == Outcome::Quantized).count()
+    }
+
+    /// Number of nodes that became part of others.
+    pub fn n_folded(&self) -> usize {
+        self.nodes.iter().filter(|node| matches!(node.outcome, Outcome::Folded { .. })).count()
+    }
+
+    /// Logs each node that was changed or left, in MXNet's words, and each range.
+    pub(crate) fn log(&self) {
+        for NodeReport { name, op, outcome } in &self.nodes {
+            match outcome {
+                Outcome::Quantized => tracing::info!("{name} is quantized."),
+                Outcome::Folded { into } => tracing::info!("{name} is part of {into}."),
+                Outcome::Left { reason } => tracing::info!("{name} is NOT quantized. ({op}: {reason})"),
+            }
+        }
+        for WrittenRange { node, value, range } in &self.ranges {
+            match range {
+                Some(Range { min, max }) => {
+                    tracing::info!("Set calibration result to {node} : min={min:.6} max={max:.6}");
+                }
+                None => tracing::info!("Can't find calibration result for {node} ({value})"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_counted() {
+        let node = |outcome| NodeReport { name: "a".into(), op: "b".into(), outcome };
+        let left = Outcome::Left { reason: "c".into() };
+        let nodes = [Outcome::Quantized, Outcome::Folded { into: "d".into() }, left, Outcome::Quantized];
+        let report = QuantizeReport { nodes: nodes.map(node).into(), ..QuantizeReport::default() };
+        assert_eq!((report.n_quantized(), report.n_folded()), (2, 1));
+    }
+}

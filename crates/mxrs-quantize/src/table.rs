@@ -1,0 +1,173 @@
+//! The calibration table: the range of each value that is quantised, written beside a network for people and programs.
+
+use crate::CalibMode;
+use indexmap::IndexMap;
+use mxrs_format::write_atomically;
+use mxrs_types::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The range that a value is quantised in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// What becomes the least integer; 0 for values that are never negative.
+    pub min: f32,
+    /// What becomes the greatest.
+    pub max: f32,
+}
+
+impl Range {
+    /// The greater distance from 0.
+    pub fn max_abs(&self) -> f32 {
+        self.min.abs().max(self.max.abs())
+    }
+
+    /// This range, or one around 0 where it has no width: a value that was 0 throughout is 0 in any range.
+    pub(crate) fn widened(self) -> Self {
+        if self.max_abs() > 0.0 { self } else { Self { min: self.min, max: 1.0 } }
+    }
+}
+
+/// What calibration found out about one value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibrated {
+    /// The range to quantise in.
+    #[serde(flatten)]
+    pub range: Range,
+    /// Least value seen.
+    pub seen_min: f32,
+    /// Greatest value seen.
+    pub seen_max: f32,
+    /// Kullback-Leibler divergence at the threshold, in nats; entropy calibration only.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub divergence: Option<f32>,
+}
+
+/// Ranges by the name of the value (`conv0_output`, `data`), as MXNet names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CalibrationTable {
+    /// How they were found: `naive` or `entropy`.
+    pub mode: String,
+    /// Examples they were found with.
+    pub examples: u64,
+    /// Ranges, in the order of the graph.
+    pub ranges: IndexMap<String, Calibrated>,
+}
+
+/// The table in a file.
+#[derive(Serialize, Deserialize)]
+struct File {
+    mode: String,
+    examples: u64,
+    ranges: Vec<Row>,
+}
+
+/// One range in a file.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    value: String,
+    #[serde(flatten)]
+    found: Calibrated,
+}
+
+impl CalibrationTable {
+    /// Without ranges: every range is computed at each run.
+    pub fn empty() -> Self {
+        Self { mode: CalibMode::None.to_string(), examples: 0, ranges: IndexMap::new() }
+    }
+
+    /// The range of a value.
+    pub fn get(&self, name: &str) -> Option<Range> {
+        self.ranges.get(name).map(|found| found.range)
+    }
+
+    /// As JSON on several lines.
+    pub fn to_json(&self) -> String {
+        let row = |(value, found): (&String, &Calibrated)| Row { value: value.clone(), found: *found };
+        let ranges = self.ranges.iter().map(row).collect();
+        let file = File { mode: self.mode.clone(), examples: self.examples, ranges };
+        // Keys are text and ranges are finite, so this cannot fail.
+        serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
+    }
+
+    /// Reads what [`Self::to_json`] wrote.
+    ///
+    /// # Errors
+    /// Text that is no table; a range that is no range.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let file: File = serde_json::from_str(text)
+            .map_err(|error| Error::invalid("calibration table", error, "JSON with `mode`, `examples` and `ranges`"))?;
+        let ranges = file.ranges.into_iter().map(|row| (row.value, row.found)).collect();
+        let table = Self { mode: file.mode, examples: file.examples, ranges };
+        for (name, Calibrated { range: Range { min, max }, .. }) in &table.ranges {
+            if !(min.is_finite() && max.is_finite() && min <= max) {
+                let got = format!("{min} to {max}");
+                return Err(Error::invalid(format!("range of `{name}` in a calibration table"), got, "min to max"));
+            }
+        }
+        Ok(table)
+    }
+
+    /// Writes the table, atomically.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        write_atomically(path, |sink| sink.write_all(self.to_json().as_bytes()).map_err(|e| Error::io(path, &e)))
+    }
+
+    /// Reads a table from a file.
+    ///
+    /// # Errors
+    /// As [`Self::from_json`], with the path; I/O errors.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, &error))?;
+        Self::from_json(&text).map_err(|error| error.with_path(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(min: f32, max: f32) -> CalibrationTable {
+        let found = Calibrated { range: Range { min, max }, seen_min: -2.5, seen_max: 3.0, divergence: Some(0.25) };
+        let naive = Calibrated { divergence: None, ..found };
+        let ranges = [("conv0_output".to_owned(), found), ("data".to_owned(), naive)].into_iter().collect();
+        CalibrationTable { mode: "entropy".into(), examples: 297, ranges }
+    }
+
+    #[test]
+    fn a_table_comes_back_as_it_was_written() {
+        let written = table(-1.0e-7, 0.1);
+        let text = written.to_json();
+        assert!(text.contains("\"examples\": 297") && text.contains("\"min\": -1e-7"), "{text}");
+        assert_eq!(text.matches("divergence").count(), 1);
+        assert_eq!(CalibrationTable::from_json(&text).unwrap(), written);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("net-calibration.json");
+        written.save(&path).unwrap();
+        assert_eq!(CalibrationTable::open(&path).unwrap(), written);
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("broken.json");
+        let text = table(0.0, 1.0).to_json();
+        for broken in [&text[..text.len() / 2], "{}", "[1]", &text.replace("\"min\": 0.0", "\"min\": 2.0")] {
+            std::fs::write(&path, broken).unwrap();
+            let error = CalibrationTable::open(&path).unwrap_err().to_string();
+            assert!(error.contains("calibration table"), "{error}");
+        }
+        assert!(CalibrationTable::open(dir.path().join("absent.json")).is_err());
+    }
+
+    #[test]
+    fn a_range_without_width_is_widened() {
+        assert_eq!(Range { min: 0.0, max: 0.0 }.widened(), Range { min: 0.0, max: 1.0 });
+        assert_eq!(Range { min: -1.0, max: 0.0 }.widened(), Range { min: -1.0, max: 0.0 });
+    }
+}
