@@ -7,6 +7,7 @@ mod ops;
 mod plan;
 mod plot;
 mod predict;
+mod quantize;
 mod score;
 mod summary;
 
@@ -26,6 +27,8 @@ pub enum Command {
     Plot(plot::Args),
     /// Classify the images of a record file, or image files, with a checkpoint
     Predict(predict::Args),
+    /// Turn a checkpoint in float32 into one in 8-bit integers
+    Quantize(quantize::Args),
     /// Measure images per second of the networks on MXNet's performance page
     Score(score::Args),
     /// List the operators that are built, and the backends that run them
@@ -47,6 +50,7 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Plan(args) => plan::run(args),
         Command::Plot(args) => plot::run(args),
         Command::Predict(args) => predict::run(args, !cli.logging.quiet),
+        Command::Quantize(args) => quantize::run(args, !cli.logging.quiet),
         Command::Score(args) => score::run(args),
         Command::Ops(args) => ops::run(args),
         Command::Convert(args) => convert::run(args),

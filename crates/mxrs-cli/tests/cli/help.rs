@@ -4,7 +4,7 @@ use crate::mxrs::mxrs;
 
 #[test]
 fn every_command_explains_its_flags() {
-    let commands: [(&str, &[&str]); 8] = [
+    let commands: [(&str, &[&str]); 9] = [
         ("env", &["--area", "--format", "markdown"]),
         ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
         ("plan", &["--batch", "--shape", "--mode", "--set", "--compare", "--svg", "mxrs plan resnet-50"]),
@@ -12,6 +12,23 @@ fn every_command_explains_its_flags() {
         (
             "predict",
             &["--model", "--epoch", "--data-shape", "[default: 3,224,224]", "--mean-rgb", "--draw", "--output"],
+        ),
+        (
+            "quantize",
+            &[
+                "--prefix",
+                "--data-val",
+                "--image-shape",
+                "[default: 3,224,224]",
+                "--calib-mode",
+                "[default: entropy]",
+                "--quantized-dtype",
+                "[default: auto]",
+                "--granularity",
+                "[default: channel-wise]",
+                "--exclude-op",
+                "mxrs quantize --prefix",
+            ],
         ),
         (
             "score",

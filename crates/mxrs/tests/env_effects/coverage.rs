@@ -3,7 +3,7 @@
 use mxrs::env::{Registered, Status, registry};
 
 /// The files that observe effects; `rules.rs`, which names everything, is not one of them.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     include_str!("threads.rs"),
     include_str!("engine.rs"),
     include_str!("fusion.rs"),
@@ -12,6 +12,7 @@ const SOURCES: [&str; 12] = [
     include_str!("resources.rs"),
     include_str!("planner.rs"),
     include_str!("pools.rs"),
+    include_str!("quantization.rs"),
     include_str!("onednn.rs"),
     include_str!("partitioning.rs"),
     include_str!("training.rs"),
