@@ -11,6 +11,7 @@ use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
 use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search};
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpSet};
+use mxrs_quantize::QuantizeOptions;
 use mxrs_storage::Storage;
 use mxrs_sync::{Team, TeamConfig, Topology, fork, physical_cores};
 use mxrs_types::Result;
@@ -274,6 +275,12 @@ impl Runtime {
     /// The switches of a [`CachedOp`](mxrs_exec::CachedOp) whose caller says nothing else: bulks and number of plans.
     pub fn cached_op_flags(&self) -> CachedOpFlags {
         settings::cached_op(self.settings())
+    }
+
+    /// How networks are quantised where a caller says nothing else: whether it is logged what becomes of each node
+    /// (`MXNET_QUANTIZATION_VERBOSE`).
+    pub fn quantize_options(&self) -> QuantizeOptions {
+        QuantizeOptions { verbose: self.settings().graph.quantization_verbose, ..QuantizeOptions::default() }
     }
 
     /// How graphs are bound: backends, team, planner, bulks, recomputation and passes as the settings say.

@@ -7,6 +7,7 @@ mod ops;
 mod plan;
 mod plot;
 mod predict;
+mod quantize;
 mod score;
 mod summary;
 mod tune;
@@ -27,6 +28,8 @@ pub enum Command {
     Plot(plot::Args),
     /// Classify the images of a record file, or image files, with a checkpoint
     Predict(predict::Args),
+    /// Turn a checkpoint in float32 into one in 8-bit integers
+    Quantize(quantize::Args),
     /// Measure images per second of the networks on MXNet's performance page
     Score(score::Args),
     /// Find the fastest kernels for networks by timing, and keep them for later
@@ -50,6 +53,7 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Plan(args) => plan::run(args),
         Command::Plot(args) => plot::run(args),
         Command::Predict(args) => predict::run(args, !cli.logging.quiet),
+        Command::Quantize(args) => quantize::run(args, !cli.logging.quiet),
         Command::Score(args) => score::run(args),
         Command::Tune(args) => tune::run(args, !cli.logging.quiet),
         Command::Ops(args) => ops::run(args),

@@ -14,6 +14,23 @@ fn every_command_explains_its_flags() {
             &["--model", "--epoch", "--data-shape", "[default: 3,224,224]", "--mean-rgb", "--draw", "--output"],
         ),
         (
+            "quantize",
+            &[
+                "--prefix",
+                "--data-val",
+                "--image-shape",
+                "[default: 3,224,224]",
+                "--calib-mode",
+                "[default: entropy]",
+                "--quantized-dtype",
+                "[default: auto]",
+                "--granularity",
+                "[default: channel-wise]",
+                "--exclude-op",
+                "mxrs quantize --prefix",
+            ],
+        ),
+        (
             "score",
             &["--network", "[default: all]", "--num-batches", "[default: 10]", "--warmup", "[default: 5]", "--json"],
         ),

@@ -11,6 +11,7 @@ mod ops;
 mod plan;
 mod plot;
 mod predict;
+mod quantize;
 mod score;
 mod summary;
 mod tune;

@@ -11,7 +11,7 @@ use std::path::Path;
 const N_IMAGES: usize = 297;
 
 /// The first `n` validation records in a file of their own.
-fn first_records(dir: &Path, n: usize) -> String {
+pub(crate) fn first_records(dir: &Path, n: usize) -> String {
     let bytes = fs::read(digits("digits_val.rec")).unwrap();
     let mut reader = RecordReader::from_slice(&bytes, &Options::default());
     let mut writer = RecordWriter::new(Vec::new());

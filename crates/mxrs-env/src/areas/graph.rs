@@ -27,6 +27,6 @@ settings! {
         /// 1 logs which backend is active, 2 also each decision of the partitioning.
         subgraph_verbose: u8 = 1, "MXNET_SUBGRAPH_VERBOSE" [B33 FirstUse InEffect], Kind::int(0, 2);
         /// Logs each node that the quantisation pass changes or leaves.
-        quantization_verbose: bool = 0, "MXNET_QUANTIZATION_VERBOSE" [B37 FirstUse NotYet];
+        quantization_verbose: bool = 0, "MXNET_QUANTIZATION_VERBOSE" [B37 FirstUse InEffect];
     }
 }

@@ -12,6 +12,7 @@ const SOURCES: [&str; 13] = [
     include_str!("resources.rs"),
     include_str!("planner.rs"),
     include_str!("pools.rs"),
+    include_str!("quantization.rs"),
     include_str!("onednn.rs"),
     include_str!("partitioning.rs"),
     include_str!("training.rs"),

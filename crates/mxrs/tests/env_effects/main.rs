@@ -15,6 +15,7 @@ mod partitioning;
 mod planner;
 mod pools;
 mod probe;
+mod quantization;
 mod reports;
 mod resources;
 mod rules;

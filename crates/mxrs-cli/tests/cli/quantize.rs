@@ -1,0 +1,116 @@
+//! `mxrs quantize` on the digits: files that `mxrs predict` runs, a report, and refusals.
+//!
+//! Debug builds are slow, so there the quantised network sees only the first images.
+
+use crate::mxrs::{Ran, SCALE, digits, mxrs};
+use crate::predict::first_records;
+use mxrs_format::{Checkpoint, Options};
+use std::fs;
+use std::path::Path;
+
+fn quantize(model: &str, data: &str, output: &Path, more: &[&str]) -> Ran {
+    let (model, output) = (digits(model), output.display().to_string());
+    let start = ["quantize", "--prefix", &model, "--epoch", "10", "--data-val", data, "--scale", SCALE];
+    let shape = ["--image-shape", "1,28,28", "--output", &output];
+    // A flag given twice is bad usage, so a test may give another shape.
+    let shape = if more.contains(&"--image-shape") { &shape[2..] } else { &shape[..] };
+    mxrs(start.into_iter().chain(shape.iter().copied()).chain(more.iter().copied()))
+}
+
+fn correct(prefix: &str, data: &str) -> i64 {
+    let start = ["predict", "--model", prefix, "--epoch", "10", "--data", data, "--data-shape", "1,28,28"];
+    let json = mxrs(start.into_iter().chain(["--scale", SCALE, "--format", "json"])).json();
+    json["correct"].as_i64().expect("a number")
+}
+
+#[test]
+fn what_is_written_predicts_as_well_as_what_was_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let tried = first_records(dir.path(), if cfg!(debug_assertions) { 8 } else { 297 });
+    let data = first_records(dir.path(), 64);
+    for (model, mode) in [("lenet", "naive"), ("resnet8", "entropy")] {
+        let out = dir.path().join(model);
+        let flags = ["--calib-mode", mode, "--batch-size", "16", "--num-calib-batches", "3", "--format", "json"];
+        let json = quantize(model, &data, &out, &flags).json();
+        assert_eq!((json["examples"].as_u64(), json["calib_mode"].as_str()), (Some(48), Some(mode)));
+        assert!(json["bytes_before"].as_f64().unwrap() > 3.0 * json["bytes_after"].as_f64().unwrap());
+        let files = json["files"].as_array().unwrap();
+        assert_eq!(files.len(), 3);
+        assert!(files.iter().all(|file| Path::new(file.as_str().unwrap()).is_file()), "{files:?}");
+        let prefix = format!("{}-quantized", out.display());
+        assert!(correct(&prefix, &tried) + 1 >= correct(&digits(model), &tried), "{model}");
+    }
+}
+
+#[test]
+fn the_report_names_layers_reasons_and_ranges() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = first_records(dir.path(), 4);
+    let flags = ["--calib-mode", "naive", "--exclude", "fc2", "--granularity", "tensor-wise"];
+    let text = quantize("lenet", &data, &dir.path().join("net"), &flags).ok();
+    for word in ["conv1", "excluded", "only relu has a quantised form", "pool1_output", "3 layers quantized", "written"]
+    {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let path = dir.path().join("net-quantized-0010.params");
+    let checkpoint = Checkpoint::open(path, &Options::default()).unwrap().value;
+    assert_eq!(checkpoint.arg["conv1_weight_quantize_max"].as_slice::<f32>().unwrap().len(), 1);
+    assert!(checkpoint.arg.contains_key("fc2_weight") && checkpoint.arg.contains_key("conv1_bias_quantize"));
+}
+
+#[test]
+fn bad_usage_is_told_before_anything_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = first_records(dir.path(), 2);
+    for (more, word) in [
+        (&["--exclude", "conv9"][..], "`conv9`"),
+        (&["--exclude-op", "Convolution,FullyConnected"], "excluded"),
+        (&["--calib-mode", "kl"], "none, naive, entropy"),
+        (&["--quantized-dtype", "int4"], "int8, uint8, auto"),
+        (&["--granularity", "row"], "channel-wise"),
+        (&["--image-shape", "3,28,28"], "conv1"),
+        (&["--image-shape", "1,4,4"], "conv"),
+        (&["--quantized-dtype", "uint8"], "negative"),
+        (&["--num-calib-batches", "0"], "--num-calib-batches"),
+        (&["--symbol", "x.json", "--params", "x.params"], "cannot be used with"),
+    ] {
+        let err = quantize("lenet", &data, &dir.path().join("net"), more).failed(2);
+        assert!(err.contains(word), "{more:?}: {err}");
+    }
+    let err = quantize("lenet", &data, &dir.path().join("absent/net"), &[]).failed(2);
+    assert!(err.contains("there is no folder"), "{err}");
+    let (model, out) = (digits("lenet"), dir.path().join("net").display().to_string());
+    let err = mxrs(["quantize", "--prefix", &model, "--epoch", "10", "--output", &out]).failed(2);
+    assert!(err.contains("--data-val"), "{err}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "only the records are there");
+}
+
+#[test]
+fn bad_files_are_bad_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("net");
+    let empty = dir.path().join("empty.rec").display().to_string();
+    fs::write(&empty, "").unwrap();
+    let err = quantize("lenet", &empty, &out, &[]).failed(3);
+    assert!(err.contains("empty.rec"), "{err}");
+    let cut = dir.path().join("cut.rec").display().to_string();
+    let bytes = fs::read(digits("digits_val.rec")).unwrap();
+    fs::write(&cut, &bytes[..1001]).unwrap();
+    let err = quantize("lenet", &cut, &out, &[]).failed(3);
+    assert!(err.contains("cut.rec"), "{err}");
+    assert!(quantize("lenet", "absent.rec", &out, &[]).failed(3).contains("absent.rec"));
+    assert!(quantize("absent", &cut, &out, &[]).failed(3).contains("absent-symbol.json"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing was written");
+}
+
+#[test]
+fn without_calibration_no_records_are_needed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (model, out) = (digits("lenet"), dir.path().join("net").display().to_string());
+    let start = ["quantize", "--prefix", &model, "--epoch", "10", "--output", &out, "--calib-mode", "none"];
+    let text = mxrs(start).ok();
+    assert!(text.contains("at each run"), "{text}");
+    assert!(!dir.path().join("net-quantized-calibration.json").exists());
+    let tried = first_records(dir.path(), 8);
+    assert_eq!(correct(&format!("{out}-quantized"), &tried), 8);
+}
