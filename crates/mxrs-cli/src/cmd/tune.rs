@@ -111,7 +111,7 @@ pub fn run(args: &Args, show_progress: bool) -> Outcome {
     for name in &names {
         for &batch_size in &args.batch_size {
             interrupt::check()?;
-            let found = network(args, &runtime, (name, batch_size), &watch, show_progress)?;
+            let found = network(args, &runtime, (name.as_str(), batch_size), &watch, show_progress)?;
             if args.format == Format::Table {
                 found.print()?;
             }

@@ -2,7 +2,7 @@
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
-use crate::{Vars, builder};
+use crate::{Vars, builder, check_older_name};
 use mxrs::exec::{ChosenBy, Executor, Search};
 use mxrs::format::tuning::{Machine, TuningFile};
 use mxrs::graph::Symbol;
@@ -199,6 +199,16 @@ fn d93_says_for_which_types_timing_chooses() {
     }
     let error = nnpack(&[(TUNING, "0")]).search_kernels(Search::default()).build().err().unwrap().to_string();
     assert!(error.contains("MXNET_USE_OPERATOR_TUNING=0"), "{error}");
+}
+
+#[test]
+fn o3_is_d93() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = unlikely(folder.path());
+    check_older_name("MXNET_ENABLE_OPERATOR_TUNING", TUNING, ["0", "1"], |vars| {
+        let vars = [vars, &[(CACHE, file.to_str().unwrap())]].concat();
+        chosen(&nnpack(&vars).build().unwrap()).1
+    });
 }
 
 /// Without Winograd's algorithms there is none, whoever chooses.
