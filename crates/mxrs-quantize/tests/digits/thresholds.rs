@@ -55,7 +55,7 @@ fn histogram(name: &str, value: &str) -> Histogram {
 }
 
 /// MXNet computes divergences in float32. Where its threshold is another, it is one about as good: its divergence is close
-/// to ours, and not better by more than such errors.
+/// to ours (float32 sums of 8001 terms are off by some 1e-5), and not better.
 fn entropy(dtype: QuantizedDType, mxnet: impl Fn(&Row) -> f32) {
     let mut n_others = 0;
     for (name, rows) in [("lenet", LENET), ("resnet8", RESNET8)] {
@@ -73,7 +73,7 @@ fn entropy(dtype: QuantizedDType, mxnet: impl Fn(&Row) -> f32) {
             let nearest = all.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap();
             let (ours, theirs) = (f64::from(found.divergence.unwrap()), nearest.1);
             println!("{name} {}: {} {ours}, MXNet {threshold} {theirs}", row.0, found.range.max);
-            assert!(theirs >= ours * 0.999 && theirs <= ours * 1.01, "{name} {}: {ours}, MXNet's {theirs}", row.0);
+            assert!(theirs >= ours - 1e-9 && theirs <= ours + 1e-4, "{name} {}: {ours}, MXNet's {theirs}", row.0);
         }
     }
     assert!(n_others <= 6, "{n_others} thresholds of 29 are not MXNet's");
