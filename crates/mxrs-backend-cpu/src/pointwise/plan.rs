@@ -139,8 +139,14 @@ mod tests {
         let image = TensorDesc::dense([2, 20, 3, 5], DType::F32).with_layout(blocked);
         let (inputs, outputs) = (vec![image.clone(); n_inputs], [image.with_layout(Layout::RowMajor)]);
         let is_constant = vec![false; n_inputs];
-        let call =
-            OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant: &is_constant, is_train: false };
+        let call = OpCall {
+            op,
+            params: &params,
+            inputs: &inputs,
+            outputs: &outputs,
+            is_constant: &is_constant,
+            is_train: false,
+        };
         let planned = plan(&call, Level::best(), 1).unwrap();
         assert_eq!(planned.input_layouts[0], planned.output_layouts[0]);
         if planned.output_layouts[0].is_row_major() {

@@ -19,7 +19,7 @@ pub struct Collector {
 impl Collector {
     /// Nothing seen.
     pub fn new(mode: CalibMode) -> Self {
-        Self { seen: None, histogram: (mode == CalibMode::Entropy).then(Histogram::new) }
+        Self { seen: None, histogram: (mode == CalibMode::Entropy).then(Histogram::default) }
     }
 
     /// Takes in the values of one run.

@@ -6,8 +6,8 @@
 /// Bins of a histogram before it grows: those of MXNet.
 pub const N_BINS: usize = 8001;
 
-/// Counts of values in bins of one width.
-#[derive(Clone, Debug, PartialEq)]
+/// Counts of values in bins of one width; at first nothing is counted, and the first batch decides how wide bins are.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// Counts.
     pub counts: Vec<u64>,
@@ -16,11 +16,6 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Nothing counted; the first batch decides how wide bins are.
-    pub fn new() -> Self {
-        Self { counts: Vec::new(), threshold: 0.0 }
-    }
-
     /// Edge `index` of the bins, from 0 to as many as there are bins.
     pub fn edge(&self, index: usize) -> f64 {
         edge(index, self.counts.len(), self.threshold)
@@ -80,7 +75,7 @@ mod tests {
     #[test]
     fn every_value_is_in_the_bin_between_its_edges() {
         let values: Vec<f32> = (0..5000).map(|i| ((i * 37 % 1001) as f32 - 500.0) / 250.0).collect();
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         histogram.add(&values, 2.0);
         assert_eq!((histogram.counts.len(), histogram.threshold), (N_BINS, 2.0));
         for (bin, &count) in histogram.counts.iter().enumerate() {
@@ -94,7 +89,7 @@ mod tests {
 
     #[test]
     fn greater_values_add_bins_of_the_same_width() {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         histogram.add(&[1.0, -0.5, 0.0], 1.0);
         let before = histogram.clone();
         let width = 2.0 / N_BINS as f64;
@@ -111,7 +106,7 @@ mod tests {
 
     #[test]
     fn zeros_are_in_the_middle_whatever_comes_later() {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         histogram.add(&[0.0; 5], 0.0);
         assert_eq!(histogram.counts[N_BINS / 2], 5);
         histogram.add(&[0.0, 0.25], 0.25);

@@ -44,7 +44,7 @@ fn histogram(name: &str, value: &str) -> Histogram {
     let params = params.collect();
     let graph = select_outputs(&net.graph, &[value]).unwrap();
     let executor = Executor::bind(&graph, &context, &[("data", [27, 1, 28, 28].into())], &params, &options).unwrap();
-    let mut histogram = Histogram::new();
+    let mut histogram = Histogram::default();
     for rows in images(297).rows.chunks_exact(27 * 784) {
         executor.argument("data").unwrap().copy_from(rows).unwrap();
         executor.forward().unwrap();
