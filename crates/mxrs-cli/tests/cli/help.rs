@@ -4,7 +4,7 @@ use crate::mxrs::mxrs;
 
 #[test]
 fn every_command_explains_its_flags() {
-    let commands: [(&str, &[&str]); 9] = [
+    let commands: [(&str, &[&str]); 10] = [
         ("env", &["--area", "--format", "markdown"]),
         ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
         ("plan", &["--batch", "--shape", "--mode", "--set", "--compare", "--svg", "mxrs plan resnet-50"]),
