@@ -33,6 +33,7 @@
 mod export;
 mod import;
 mod names;
+mod refusal;
 
 pub use export::{ExportOptions, OPSETS, export, exported_operators};
 pub use import::{Imported, ImportedInput, import, imported_operators};

@@ -5,32 +5,13 @@
 
 use super::facts::Facts;
 use crate::names::Names;
+use crate::refusal::{Refusal, refuse};
 use indexmap::IndexMap;
 use mxrs_format::Tensor;
 use mxrs_format::onnx::{AttributeProto, NodeProto, TensorProto, from_tensor};
 use mxrs_graph::{EntryId, Graph, Node, NodeId};
 use mxrs_op::param::Parameters;
-use mxrs_types::{DType, Error, Result, Shape};
-
-/// Why a call has no nodes.
-#[derive(Debug)]
-pub(super) enum Refusal {
-    /// ONNX cannot say it.
-    Inexpressible(String),
-    /// Something is wrong.
-    Failed(Error),
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-/// What ONNX cannot say.
-pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal::Inexpressible(reason.into()))
-}
+use mxrs_types::{DType, Result, Shape};
 
 /// What an operator answers: the name of the value it computes.
 pub(super) type Answer = Result<String, Refusal>;

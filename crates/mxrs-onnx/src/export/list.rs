@@ -1,9 +1,10 @@
 //! The operators that are written, one line each.
 
-use super::call::{Answer, Call, refuse};
+use super::call::{Answer, Call};
 use super::ops::{
     activation, constants, convolution, dense, elementwise, normalisation, pooling, reduce, shape, softmax,
 };
+use crate::refusal::refuse;
 use mxrs_types::DType::{self, BF16, F16, F32, F64, I8, I16, I32, I64};
 
 /// How an operator is written.

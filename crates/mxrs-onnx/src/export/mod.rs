@@ -9,7 +9,8 @@ mod options;
 pub use list::exported_operators;
 pub use options::{ExportOptions, OPSETS};
 
-use call::{Call, Refusal, Written};
+use crate::refusal::{Refusal, refuse};
+use call::{Call, Written};
 use facts::Facts;
 use indexmap::IndexMap;
 use mxrs_format::Tensor;
@@ -92,7 +93,7 @@ fn write_calls(graph: &Graph, facts: &Facts, written: &mut Written) -> Result<()
     for (id, node) in graph.iter().filter(|(_, node)| !node.is_variable()) {
         let n_nodes = written.nodes.len();
         let mut call = Call { graph, facts, id, written: &mut *written };
-        match used_beyond_first(graph, id).map_or_else(|| list::write(&mut call), call::refuse) {
+        match used_beyond_first(graph, id).map_or_else(|| list::write(&mut call), refuse) {
             Ok(value) => settle(graph, id, value, n_nodes, written),
             Err(Refusal::Inexpressible(reason)) => {
                 refused.push(format!("`{}` ({}): {reason}", node.name, node.op_name()));

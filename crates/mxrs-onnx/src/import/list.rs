@@ -1,7 +1,8 @@
 //! The operators of ONNX that are read, one line each.
 
-use super::node::{Answer, Reading, Refusal, refuse};
+use super::node::{Answer, Reading};
 use super::ops::{elementwise, layers, pooling, reduce, shape};
+use crate::refusal::{Refusal, refuse};
 
 /// Reads a node and answers its first output.
 type Read = fn(&mut Reading<'_, '_>) -> Answer;

@@ -7,13 +7,14 @@ mod ops;
 
 pub use list::imported_operators;
 
+use crate::refusal::Refusal;
 use assembly::Assembly;
 use indexmap::IndexMap;
 use mxrs_format::onnx::{DimensionValue, ModelProto, ValueInfoProto, dtype};
 use mxrs_format::{Options, Tensor};
 use mxrs_graph::Graph;
 use mxrs_types::{DType, Error, PartialShape, Result, ResultExt};
-use node::{Reading, Refusal};
+use node::Reading;
 
 /// A graph with its parameters.
 #[derive(Clone, Debug)]

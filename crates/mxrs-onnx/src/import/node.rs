@@ -1,33 +1,14 @@
 //! One node of a model while it is read: its attributes, each of which must be looked at, its inputs and its output.
 
 use super::assembly::Assembly;
+use crate::refusal::{Refusal, refuse};
 use mxrs_format::Tensor;
 use mxrs_format::onnx::{AttributeKind, AttributeProto, NodeProto, TensorProto};
 use mxrs_graph::Entry;
 use mxrs_op::Attrs;
 use mxrs_op::param::ShapeAttr;
-use mxrs_types::{Error, PartialShape, Result};
+use mxrs_types::{PartialShape, Result};
 use std::collections::HashSet;
-
-/// Why a node has no counterpart.
-#[derive(Debug)]
-pub(super) enum Refusal {
-    /// No operator here does that.
-    Inexpressible(String),
-    /// Something is wrong.
-    Failed(Error),
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-/// What no operator here does.
-pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal::Inexpressible(reason.into()))
-}
 
 /// What a node's function answers: the entry of its first output.
 pub(super) type Answer = Result<Entry, Refusal>;

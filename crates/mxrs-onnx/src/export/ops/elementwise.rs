@@ -2,8 +2,9 @@
 //!
 //! ONNX does not say what a float becomes that does not fit an integer type; here it saturates.
 
-use crate::export::call::{Answer, Call, refuse};
+use crate::export::call::{Answer, Call};
 use crate::export::list::{FLOATS, NUMBERS};
+use crate::refusal::refuse;
 use mxrs_ops::ScalarParams;
 use mxrs_ops::elemwise::clip::ClipParams;
 use mxrs_ops::nn::dropout::{DropoutMode, DropoutParams};

@@ -3,7 +3,8 @@
 //! A fixed gamma becomes a constant of ones; the file's own, which counts for nothing, is left out. 16-bit data is
 //! normalised in 32 bits, since version 13 of ONNX has one element type for data and statistics.
 
-use crate::export::call::{Answer, Call, refuse, scalar};
+use crate::export::call::{Answer, Call, scalar};
+use crate::refusal::refuse;
 use mxrs_format::onnx::AttributeProto;
 use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_ops::nn::lrn::LrnParams;

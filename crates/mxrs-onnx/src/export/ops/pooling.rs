@@ -6,7 +6,8 @@
 //! padding that does not count, and padding that counts becomes a `Pad` before. A sum is a mean times the cells.
 
 use super::layout::{channels_first, channels_last};
-use crate::export::call::{Answer, Call, refuse, scalar, sizes};
+use crate::export::call::{Answer, Call, scalar, sizes};
+use crate::refusal::refuse;
 use mxrs_format::onnx::AttributeProto;
 use mxrs_ops::nn::pooling::{PoolType, PoolingParams};
 use mxrs_ops::window::Window;

@@ -1,7 +1,8 @@
 //! `softmax` and `SoftmaxOutput`, which loses its label.
 
-use crate::export::call::{Answer, Call, refuse};
+use crate::export::call::{Answer, Call};
 use crate::export::list::FLOATS;
+use crate::refusal::refuse;
 use mxrs_format::onnx::AttributeProto;
 use mxrs_ops::nn::softmax::SoftmaxParams;
 use mxrs_ops::nn::softmax_output::SoftmaxOutputParams;

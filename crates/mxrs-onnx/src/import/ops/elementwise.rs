@@ -1,6 +1,7 @@
 //! Elementwise operators.
 
-use crate::import::node::{Answer, Reading, Refusal, refuse};
+use crate::import::node::{Answer, Reading};
+use crate::refusal::{Refusal, refuse};
 use mxrs_format::Tensor;
 use mxrs_format::onnx::dtype;
 use mxrs_types::DType;

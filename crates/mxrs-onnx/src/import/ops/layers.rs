@@ -1,7 +1,8 @@
 //! Convolution, matrix products, normalisation, softmax.
 
 use crate::import::assembly::known;
-use crate::import::node::{Answer, Reading, Refusal, flag, refuse, tuple};
+use crate::import::node::{Answer, Reading, flag, tuple};
+use crate::refusal::{Refusal, refuse};
 
 /// The part of `pads` before and behind; both equal, since no operator here has two.
 pub(super) fn symmetric_pads(node: &mut Reading<'_, '_>, ndim: usize) -> Result<Vec<i64>, Refusal> {

@@ -1,6 +1,7 @@
 //! Pooling. Padding that is longer behind than before is read where it means a convention that rounds up.
 
-use crate::import::node::{Answer, Reading, Refusal, flag, refuse, tuple};
+use crate::import::node::{Answer, Reading, flag, tuple};
+use crate::refusal::{Refusal, refuse};
 use mxrs_graph::Entry;
 
 /// The windows of a node.

@@ -1,6 +1,7 @@
 //! Operators that move elements or change shapes. Sizes and positions must be constants.
 
-use crate::import::node::{Answer, Reading, refuse, tuple};
+use crate::import::node::{Answer, Reading, tuple};
+use crate::refusal::refuse;
 use mxrs_format::Limits;
 use mxrs_format::onnx::to_tensor;
 use mxrs_types::DType;
