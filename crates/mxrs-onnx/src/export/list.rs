@@ -89,6 +89,11 @@ pub fn exported_operators() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|(name, _)| *name)
 }
 
+/// Whether an operator is one of quantised networks.
+fn is_quantised(name: &str) -> bool {
+    ["_contrib_quantize", "_contrib_dequantize", "_contrib_requantize"].iter().any(|start| name.starts_with(start))
+}
+
 /// Writes the nodes of a call.
 pub(super) fn write(call: &mut Call<'_>) -> Answer {
     let name = call.node().op_name();
@@ -99,6 +104,9 @@ pub(super) fn write(call: &mut Call<'_>) -> Answer {
             let inputs = call.inputs();
             Ok(call.step(op_type, &inputs, Vec::new()))
         }
+        None if is_quantised(name) => {
+            refuse("operators on 8-bit integers are not written yet; export the network that was quantised")
+        }
         None => refuse("ONNX has no such operator, or it is not written yet"),
     }
 }
@@ -108,12 +116,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_operator_of_the_catalogue_is_listed_once_and_nothing_else() {
+    fn every_operator_but_quantised_ones_is_listed_once_and_nothing_else() {
         let listed: Vec<&str> = exported_operators().collect();
         let mut built: Vec<&str> = mxrs_ops::catalogue().iter().map(|op| op.name).collect();
         built.sort_unstable();
-        let unlisted: Vec<&&str> = built.iter().filter(|name| !listed.contains(name)).collect();
+        let unlisted: Vec<&&str> = built.iter().filter(|name| !listed.contains(name) && !is_quantised(name)).collect();
         assert!(unlisted.is_empty(), "{unlisted:?}");
+        assert!(!listed.iter().any(|name| is_quantised(name)));
         assert!(listed.is_sorted(), "in order");
         assert!(listed.iter().all(|name| built.contains(name)));
     }
