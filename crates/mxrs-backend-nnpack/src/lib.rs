@@ -49,6 +49,7 @@ mod direct;
 mod epilogue;
 mod estimate;
 mod filtering;
+pub mod fourier;
 pub mod gemm;
 mod isa;
 mod kernel;
@@ -59,6 +60,7 @@ mod problem;
 mod processor;
 mod rates;
 mod reorder;
+mod tiles;
 mod way;
 pub mod winograd;
 
