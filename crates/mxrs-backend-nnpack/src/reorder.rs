@@ -2,7 +2,7 @@
 
 use crate::convolve::{Panel, part};
 use crate::gemm::element::widen;
-use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, image, is_blocked, short_image, transform};
+use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, image, is_blocked, short_image, spectra, transform};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result, WriteReq};
@@ -111,6 +111,7 @@ impl Kernel for Reorder {
             Way::Pack(PackedForm::Winograd(variant)) => {
                 transform(self.sizes, variant)?.pack_weights(from, to, args.team)?;
             }
+            Way::Pack(PackedForm::Fourier(tile)) => spectra(self.sizes, tile)?.pack_weights(from, to, args.team)?,
             Way::Pack(form) => {
                 let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
                 in_chunks(args.team, to, steps * PANEL, &|index, to| {

@@ -118,6 +118,11 @@ impl Case {
 
     /// Runs the case, in place of the sum too, and compares.
     fn check(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers) {
+        self.check_way(backend, team, numbers, None);
+    }
+
+    /// The same in this way.
+    fn check_way(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers, way: Option<&str>) {
         let ops = mxrs_ops::catalogue();
         let op = ops.get("_sg_conv").expect("it is in the catalogue");
         let params = op.parse(&self.attrs()).expect("the attributes are right");
@@ -147,7 +152,7 @@ impl Case {
             is_train: false,
         };
         assert!(matches!(backend.supports(&call), Support::Yes { .. }), "{self:?}: {:?}", backend.supports(&call));
-        let planned = backend.plan(&call).expect("it said yes");
+        let planned = way.map_or_else(|| backend.plan(&call), |way| backend.plan_way(&call, way)).expect("it said yes");
         let laid_out: Vec<AlignedBuffer> = inputs
             .iter()
             .zip(&planned.input_layouts)
@@ -188,7 +193,8 @@ impl Case {
 /// Error relative to the largest output that the settings allow beside that of a direct sum.
 fn relative(options: &NnpackOptions) -> f64 {
     match options.accuracy {
-        _ if !options.winograd => 0.0,
+        _ if !options.winograd && !options.fourier => 0.0,
+        _ if !options.winograd => 1e-6,
         Accuracy::Close => 8e-6,
         Accuracy::Loose => 5e-5,
     }
@@ -254,7 +260,8 @@ fn random_problems_agree_with_double_precision() {
     for threads in [1, 3] {
         let team = team(threads);
         for isa in Isa::available() {
-            let backend = Nnpack::new(&team, NnpackOptions { isa, winograd: false, ..NnpackOptions::default() });
+            let backend =
+                Nnpack::new(&team, NnpackOptions { isa, winograd: false, fourier: false, ..NnpackOptions::default() });
             for _ in 0..40 {
                 Case::random(&mut numbers).check(&backend, &team, &mut numbers);
             }
@@ -325,7 +332,8 @@ fn long_sums_in_parts_agree_with_double_precision() {
     // More steps than one product makes, on images of few pixels, with a sum elsewhere and in place.
     let mut numbers = Numbers(77);
     let (team, plain) = (team(2), Case::random(&mut Numbers(5)));
-    let backend = Nnpack::new(&team, NnpackOptions { winograd: false, ..NnpackOptions::default() });
+    let options = NnpackOptions { winograd: false, fourier: false, ..NnpackOptions::default() };
+    let backend = Nnpack::new(&team, options);
     for (c, window) in [(1000, (1, 1)), (160, (3, 3)), (160, (5, 5))] {
         let pad = (window.0 / 2, window.1 / 2);
         let case = Case { n: 2, c, k: 48, size: (5, 5), window, stride: (1, 1), pad, sum: true, ..plain };
@@ -349,6 +357,34 @@ fn winograd_agrees_with_double_precision() {
                 let window = [(3, 3), (5, 5), (1, 3), (3, 1), (1, 7), (7, 1)][numbers.below(6)];
                 let case = Case { c, window, stride: (1, 1), pad, size: (7 + c / 4, 8 + c % 11), ..case };
                 case.check(&backend, &team, &mut numbers);
+            }
+        }
+    }
+}
+
+#[test]
+fn fourier_transforms_agree_with_double_precision() {
+    let mut numbers = Numbers(0x0f0f_1234_5678_9abd);
+    for threads in [1, 3] {
+        let team = team(threads);
+        for isa in Isa::available() {
+            // Nothing is allowed that rounds more.
+            let backend = Nnpack::new(&team, NnpackOptions { isa, winograd: false, ..NnpackOptions::default() });
+            for tile in ["fft8x8", "fft16x16"] {
+                let most = if tile == "fft8x8" { 5 } else { 11 };
+                for _ in 0..8 {
+                    let random = Case::random(&mut numbers);
+                    let (long, short) = (3 + numbers.below(most - 2), 1 + numbers.below(most));
+                    let window = if numbers.below(2) == 0 { (long, short) } else { (short, long) };
+                    // Any padding, more than the window's too.
+                    let pad = (numbers.below(window.0 + 2), numbers.below(window.1 + 2));
+                    let size = (window.0 + numbers.below(14), window.1 + numbers.below(24));
+                    let case = Case { n: 1 + numbers.below(2), c: 16 + numbers.below(24), window, pad, size, ..random };
+                    let case = Case { stride: (1, 1), k: [3, 40, 64][numbers.below(3)], ..case };
+                    let way = format!("{tile}/{}/{}x{}@{threads}", ["each", "together"][numbers.below(2)], 5, 1);
+                    case.check_way(&backend, &team, &mut numbers, Some(&way));
+                    case.check_way(&backend, &team, &mut numbers, Some(&format!("{tile}@{threads}")));
+                }
             }
         }
     }
