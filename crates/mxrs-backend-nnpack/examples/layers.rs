@@ -1,6 +1,7 @@
 //! Milliseconds and GFLOP/s of the convolutions of known networks, beside the peak of multiply-adds measured in the same run.
 //!
-//! `layers [filter] [batch] [threads]`: only layers whose line contains the filter; batch 1 and 32, and two threads, without.
+//! `layers [filter] [batch] [threads] [algorithm]`: only layers whose line contains the filter; batch 1 and 32, two threads, and
+//! what the backend chooses without. An algorithm is named as in traces (`product`, `f4x4_3x3`, `fft16x16`).
 //! Each figure is the best of many short runs, and weights are cold: every run reads another copy.
 #![allow(unsafe_code)]
 // The peak is measured with the processor's own instructions.
@@ -51,6 +52,10 @@ const LAYERS: &[Layer] = &[
     ("3x3 inception-v3", 32, 64, 147, (3, 3), 1, (1, 1)),
     ("5x5 alexnet", 64, 192, 27, (5, 5), 1, (2, 2)),
     ("5x5 inception-v3", 48, 64, 35, (5, 5), 1, (2, 2)),
+    ("5x5 alexnet", 96, 256, 27, (5, 5), 1, (2, 2)),
+    ("7x7", 64, 64, 56, (7, 7), 1, (3, 3)),
+    ("9x9", 64, 64, 56, (9, 9), 1, (4, 4)),
+    ("11x11", 64, 64, 56, (11, 11), 1, (5, 5)),
     ("1x7 inception-v3", 160, 160, 17, (1, 7), 1, (0, 3)),
     ("7x1 inception-v3", 192, 192, 17, (7, 1), 1, (3, 0)),
     ("1x3 inception-v3", 384, 384, 8, (1, 3), 1, (0, 1)),
@@ -112,8 +117,8 @@ fn best(patience: Duration, mut run: impl FnMut()) -> Duration {
     best
 }
 
-/// Time of one layer in the best of many runs, its GFLOP, and who runs it.
-fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize) -> (Duration, f64, String) {
+/// Time of one layer in the best of many runs, its GFLOP, and what runs it.
+fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Option<&str>) -> (Duration, f64, String) {
     let (name, c, k, size, window, stride, pad) = layer;
     let ops = mxrs_ops::catalogue();
     let is_dense = name.starts_with("fc");
@@ -149,7 +154,8 @@ fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize) -> (Duration, 
         is_constant: &[false, true, true],
         is_train: false,
     };
-    let planned = backend.plan(&call).expect("it plans");
+    let way = algorithm.map(|name| format!("{name}@{}", team.size()));
+    let planned = way.map_or_else(|| backend.plan(&call), |way| backend.plan_way(&call, &way)).expect("it plans");
     let Support::Yes { cost } = backend.supports(&call) else { panic!("not supported") };
     let bytes = |i: usize| inputs[i].with_layout(planned.input_layouts[i].clone()).size_bytes();
     let filled = |n_bytes: usize| {
@@ -193,7 +199,7 @@ fn main() {
             if !title.contains(filter) {
                 continue;
             }
-            let (time, gflop, kernel) = measure(&backend, &team, layer, batch);
+            let (time, gflop, kernel) = measure(&backend, &team, layer, batch, args.get(3).map(String::as_str));
             let (speed, peak) = (gflop / time.as_secs_f64(), peak(&team));
             let (ms, part) = (time.as_secs_f64() * 1e3, 100.0 * speed / peak);
             println!("{title:36} {ms:9.3} ms {speed:7.1} GFLOP/s {part:5.1} % of {peak:5.1}  {kernel}");

@@ -286,7 +286,9 @@ impl Backend for Nnpack {
             (true, Accuracy::Close) => "close",
             (true, Accuracy::Loose) => "loose",
         };
-        format!("{NAME} {} threads={} winograd={winograd}", env!("CARGO_PKG_VERSION"), self.threads())
+        let fourier = if self.options.fourier { "on" } else { "off" };
+        let (version, threads) = (env!("CARGO_PKG_VERSION"), self.threads());
+        format!("{NAME} {version} threads={threads} winograd={winograd} fourier={fourier}")
     }
 
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {

@@ -5,7 +5,8 @@ use crate::convolve::Convolve;
 use crate::direct::product::ProductConv;
 use crate::direct::taps::TapConv;
 use crate::estimate;
-use crate::filtering::{WinogradConv, shape};
+use crate::filtering::{TileConv, shape};
+use crate::fourier::Tile;
 use crate::layouts::{BLOCK, PackedForm};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
@@ -22,6 +23,8 @@ pub enum Algorithm {
     Taps,
     /// Winograd's, in tiles of this size.
     Winograd(Variant),
+    /// Fourier transforms of tiles of this size.
+    Fourier(Tile),
 }
 
 /// The choice for a problem.
@@ -43,7 +46,8 @@ const HOPELESS: f64 = 1.5;
 impl Algorithm {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Self::Product, Self::Taps].into_iter().chain(Variant::ALL.map(Self::Winograd))
+        let transformed = Variant::ALL.map(Self::Winograd).into_iter().chain(Tile::ALL.map(Self::Fourier));
+        [Self::Product, Self::Taps].into_iter().chain(transformed)
     }
 
     /// Those that a problem and the settings allow.
@@ -57,7 +61,10 @@ impl Algorithm {
         let fits = |variant: &Variant| p.stride == (1, 1) && variant.kernel() == [p.kh, p.kw];
         match p.data {
             Data::Blocks => {
-                [Self::Product].into_iter().chain(options.variants().filter(fits).map(Self::Winograd)).collect()
+                let takes = |tile: &Tile| p.stride == (1, 1) && tile.takes([p.kh, p.kw]);
+                let variants = options.variants().filter(fits).map(Self::Winograd);
+                let tiles = options.tiles().filter(takes).map(Self::Fourier);
+                [Self::Product].into_iter().chain(variants).chain(tiles).collect()
             }
             // They round to three digits in the end: no variant is further off. A vendor library's sums of products of 16
             // bits take half as long as float32.
@@ -73,7 +80,13 @@ impl Algorithm {
         match self {
             Self::Product | Self::Taps => estimate::product(p, threads, rates),
             Self::Winograd(variant) => estimate::winograd(p, variant, threads, rates),
+            Self::Fourier(tile) => estimate::fourier(p, tile, threads, rates),
         }
+    }
+
+    /// Whether it works on tiles, which can be cut into blocks in several ways.
+    pub fn is_in_tiles(self) -> bool {
+        matches!(self, Self::Winograd(_) | Self::Fourier(_))
     }
 
     /// Whether data are read row by row.
@@ -87,6 +100,7 @@ impl Algorithm {
             Self::Product => PackedForm::Blocks,
             Self::Taps => PackedForm::Taps,
             Self::Winograd(variant) => PackedForm::Winograd(variant),
+            Self::Fourier(tile) => PackedForm::Fourier(tile),
         }
     }
 
@@ -96,6 +110,7 @@ impl Algorithm {
             Self::Product => "product",
             Self::Taps => "taps",
             Self::Winograd(variant) => variant.name(),
+            Self::Fourier(tile) => tile.name(),
         }
     }
 }
@@ -132,11 +147,14 @@ impl Way {
         for algorithm in algorithms {
             for threads in thread_counts(threads, p.flops() / 2.0) {
                 ways.push(Self { algorithm, blocking: None, threads });
-                if let Algorithm::Winograd(variant) = algorithm {
-                    // The suggestion is there already.
-                    let others = Blocking::candidates(&shape(p), variant, threads).into_iter().skip(1);
-                    ways.extend(others.map(|blocking| Self { algorithm, blocking: Some(blocking), threads }));
-                }
+                let blockings = match algorithm {
+                    Algorithm::Winograd(variant) => Blocking::candidates(&shape(p), variant, threads),
+                    Algorithm::Fourier(tile) => tile.candidates(&shape(p), threads),
+                    Algorithm::Product | Algorithm::Taps => Vec::new(),
+                };
+                // The suggestion is there already.
+                let others = blockings.into_iter().skip(1);
+                ways.extend(others.map(|blocking| Self { algorithm, blocking: Some(blocking), threads }));
             }
         }
         ways
@@ -157,7 +175,11 @@ impl Way {
             Algorithm::Taps => Box::new(TapConv::new(*p, options.isa, self.threads)),
             Algorithm::Winograd(variant) => {
                 let blocking = self.blocking.unwrap_or_else(|| Blocking::suggested(&shape(p), variant, self.threads));
-                Box::new(WinogradConv::new(p, variant, blocking, options.isa)?)
+                Box::new(TileConv::winograd(p, variant, blocking, options.isa)?)
+            }
+            Algorithm::Fourier(tile) => {
+                let blocking = self.blocking.unwrap_or_else(|| tile.suggested(&shape(p), self.threads));
+                Box::new(TileConv::fourier(p, tile, blocking, options.isa)?)
             }
         })
     }
@@ -203,14 +225,32 @@ mod tests {
     #[test]
     fn what_winograd_does_not_fit_is_a_direct_sum() {
         let options = NnpackOptions::default();
-        for (window, stride) in [(1, 1), (1, 2), (3, 2), (7, 1)] {
+        for (window, stride) in [(1, 1), (1, 2), (3, 2), (7, 2)] {
             let choice = chosen(1, 64, 56, window, stride, &options);
             assert_eq!(choice.algorithm, Algorithm::Product);
             assert!(choice.cost < 1.0, "{choice:?}");
         }
         assert_eq!(chosen(1, 3, 224, 7, 2, &options).algorithm, Algorithm::Taps);
-        let direct = NnpackOptions { winograd: false, ..options };
+        let direct = NnpackOptions { winograd: false, fourier: false, ..options };
         assert_eq!(chosen(1, 64, 56, 3, 1, &direct).algorithm, Algorithm::Product);
+    }
+
+    #[test]
+    fn large_windows_are_transformed_and_small_ones_are_not() {
+        let options = NnpackOptions::default();
+        for (n, window) in [1, 32].into_iter().flat_map(|n| [7, 9, 11].map(|window| (n, window))) {
+            let choice = chosen(n, 64, 56, window, 1, &options);
+            assert_eq!(choice.algorithm, Algorithm::Fourier(Tile::Sixteen), "{n} {window}");
+            assert!(choice.cost < 0.5, "{choice:?}");
+        }
+        for (n, c, size) in [(1, 64, 224), (1, 256, 56), (32, 64, 56), (32, 512, 14)] {
+            let algorithm = chosen(n, c, size, 3, 1, &options).algorithm;
+            assert!(matches!(algorithm, Algorithm::Winograd(_)), "{n} {c} {size}: {algorithm:?}");
+        }
+        // Reading the spectra of many channels for a few tiles would take longer than the direct sum.
+        assert_eq!(chosen(1, 1024, 7, 7, 1, &options).algorithm, Algorithm::Product);
+        let direct = NnpackOptions { fourier: false, ..options };
+        assert_eq!(chosen(1, 64, 56, 7, 1, &direct).algorithm, Algorithm::Product);
     }
 
     #[test]

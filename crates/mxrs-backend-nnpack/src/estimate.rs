@@ -4,10 +4,12 @@
 //! cost is a matter of the processor: [`Rates`].
 
 use crate::filtering::n_tiles;
+use crate::fourier::Tile;
 use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
-use crate::winograd::{Data, Variant};
+use crate::tiles::{Data, Factors};
+use crate::winograd::Variant;
 
 /// Time of the direct sum in a vendor library.
 pub fn vendor(p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
@@ -29,12 +31,24 @@ pub fn product(p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
 
 /// Time of one of Winograd's algorithms.
 pub fn winograd(p: &ConvProblem, variant: Variant, threads: usize, rates: &Rates) -> f64 {
+    let products = variant.inputs().iter().product();
+    in_tiles(p, n_tiles(p, variant.outputs()), Factors { real: products, complex: 0 }, threads, rates)
+}
+
+/// How much longer products of Fourier transforms take than Winograd's: their weights, several times as many, come from the last cache
+/// for every block of tiles.
+const SPECTRA: f64 = 1.2;
+
+/// Time by Fourier transforms.
+pub fn fourier(p: &ConvProblem, tile: Tile, threads: usize, rates: &Rates) -> f64 {
+    SPECTRA * in_tiles(p, n_tiles(p, tile.outputs([p.kh, p.kw])), tile.factors(), threads, rates)
+}
+
+fn in_tiles(p: &ConvProblem, tiles: usize, factors: Factors, threads: usize, rates: &Rates) -> f64 {
     let (c, k) = (p.c.next_multiple_of(BLOCK), p.k.next_multiple_of(BLOCK));
-    let [down, across] = variant.inputs();
-    let (products, tiles) = (down * across, n_tiles(p, variant));
-    let sum = (tiles * products * c * k) as f64 / rates.product / threads as f64;
-    let transforms = (tiles * products * (c + k)) as f64 * rates.per_transformed / threads as f64;
-    rates.both(sum, rates.weights(products * c * k, threads)) + transforms
+    let sum = (tiles * factors.multiplications() * c * k) as f64 / rates.product / threads as f64;
+    let transforms = (tiles * factors.numbers() * (c + k)) as f64 * rates.per_transformed / threads as f64;
+    rates.both(sum, rates.weights(factors.numbers() * c * k, threads)) + transforms
 }
 
 impl Rates {

@@ -1,59 +1,69 @@
-//! Winograd's algorithm as one of the backend's: the plan for a problem.
+//! Winograd's and Fourier's algorithms as the backend's: the plan for a problem.
 
 use crate::Isa;
 use crate::convolve::{Convolve, Operands};
 use crate::gemm::element::widen;
 use crate::problem::ConvProblem;
-use crate::winograd::{Blocking, Data, Epilogue, Plan, Shape, Variant};
+use crate::tiles::{Blocking, Data, Epilogue, Shape, Tiling};
+use crate::winograd::Variant;
+use crate::{fourier, winograd};
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
 /// The convolution prepared.
-pub struct WinogradConv {
-    plan: Plan,
-    data: Data,
+pub struct TileConv {
+    tiling: Tiling,
 }
 
-/// Tiles of a problem: across, down and of all images.
-pub fn n_tiles(p: &ConvProblem, variant: Variant) -> usize {
-    let [down, across] = variant.outputs();
+/// Tiles of a problem, across, down and of all images, that have so many outputs down and across.
+pub fn n_tiles(p: &ConvProblem, [down, across]: [usize; 2]) -> usize {
     p.n * p.oh.div_ceil(down) * p.ow.div_ceil(across)
 }
 
-/// A problem as Winograd's algorithms see it.
+/// A problem as algorithms on tiles see it.
 pub fn shape(p: &ConvProblem) -> Shape {
     Shape { n: p.n, c: p.c, k: p.k, size: [p.h, p.w], kernel: [p.kh, p.kw], pad: [p.pad.0, p.pad.1], out: [p.oh, p.ow] }
 }
 
-impl WinogradConv {
-    /// Prepares a variant, cut like that.
+impl TileConv {
+    /// Prepares one of Winograd's algorithms, cut like that.
     ///
     /// # Errors
     /// Where the variant is for other windows.
-    pub fn new(p: &ConvProblem, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
-        Ok(Self { plan: Plan::with_data(shape(p), variant, blocking, isa, p.data)?, data: p.data })
+    pub fn winograd(p: &ConvProblem, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
+        let plan = winograd::Plan::with_data(shape(p), variant, blocking, isa, p.data)?;
+        Ok(Self { tiling: *plan.tiling() })
+    }
+
+    /// Prepares Fourier transforms of tiles, cut like that.
+    ///
+    /// # Errors
+    /// Where the tiles are for other windows.
+    pub fn fourier(p: &ConvProblem, tile: fourier::Tile, blocking: Blocking, isa: Isa) -> Result<Self> {
+        let plan = fourier::Plan::new(shape(p), tile, blocking, isa)?;
+        Ok(Self { tiling: *plan.tiling() })
     }
 
     /// Numbers of the widened bias.
     fn n_widened(&self) -> usize {
-        match self.data {
+        match self.tiling.data {
             Data::Blocks => 0,
-            Data::ShortPixels => self.plan.shape().k,
+            Data::ShortPixels => self.tiling.shape.k,
         }
     }
 }
 
-impl Convolve for WinogradConv {
+impl Convolve for TileConv {
     fn scratch_bytes(&self) -> usize {
-        self.plan.scratch_bytes() + self.n_widened() * size_of::<f32>()
+        self.tiling.scratch_bytes() + self.n_widened() * size_of::<f32>()
     }
 
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
-        let k = self.plan.shape().k;
+        let k = self.tiling.shape.k;
         // SAFETY: the caller's promise: scratch memory of the planned size, only used here.
         let scratch = unsafe { std::slice::from_raw_parts_mut(o.scratch, self.scratch_bytes() / size_of::<f32>()) };
         let (widened, scratch) = scratch.split_at_mut(self.n_widened());
-        let bias = match self.data {
+        let bias = match self.tiling.data {
             _ if o.bias.is_null() => None,
             // SAFETY: the caller's promise: a bias of `k` numbers, only read.
             Data::Blocks => Some(unsafe { std::slice::from_raw_parts(o.bias, k) }),
@@ -67,6 +77,6 @@ impl Convolve for WinogradConv {
         let sum = (!o.sum.is_null()).then_some(o.sum.cast());
         let epilogue = Epilogue { bias, sum, lo: o.bounds.low, hi: o.bounds.high };
         // SAFETY: the caller's promise.
-        unsafe { self.plan.run(o.src.cast(), o.weights, &epilogue, o.dst.cast(), scratch, team) }
+        unsafe { self.tiling.run(o.src.cast(), o.weights, &epilogue, o.dst.cast(), scratch, team) }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Isa;
 use crate::direct::grouped::Groups;
+use crate::fourier::{self, Tile};
 use crate::winograd::{Blocking, Plan, Schedule, Shape, Variant};
 use mxrs_op::TensorDesc;
 use mxrs_types::{DType, Layout, Result};
@@ -72,6 +73,8 @@ pub enum PackedForm {
     /// As [`Blocks`](Self::Blocks) for each of the convolutions that so many groups become
     /// ([`Groups`]); sizes are those of the weights, `[k, c of a group, kh, kw]`.
     Groups(u32),
+    /// Spectra for tiles of this size.
+    Fourier(Tile),
 }
 
 /// Numbers of the layouts for groups begin here, and count them.
@@ -80,7 +83,8 @@ const GROUPS_ID: u64 = 1 << 32;
 impl PackedForm {
     /// All forms but those for groups; the position is the number in a layout.
     fn all() -> impl Iterator<Item = Self> {
-        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(Variant::ALL.map(Self::Winograd))
+        let transformed = Variant::ALL.map(Self::Winograd).into_iter().chain(Tile::ALL.map(Self::Fourier));
+        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(transformed)
     }
 
     /// The layout of weights of these sizes in this form.
@@ -115,6 +119,7 @@ impl PackedForm {
                 groups.n * groups.packed_len(kh * kw)
             }
             Self::Winograd(variant) => transform([k, c, kh, kw], variant).map_or(0, |plan| plan.packed_bytes() / 4),
+            Self::Fourier(tile) => spectra([k, c, kh, kw], tile).map_or(0, |plan| plan.packed_bytes() / 4),
         }
     }
 }
@@ -123,10 +128,22 @@ impl PackedForm {
 ///
 /// # Errors
 /// Where the variant is for other windows.
-pub fn transform([k, c, kh, kw]: [usize; 4], variant: Variant) -> Result<Plan> {
-    let shape = Shape { n: 1, c, k, size: [kh, kw], kernel: [kh, kw], pad: [0, 0], out: [1, 1] };
-    let blocking = Blocking { schedule: Schedule::Independent, tiles: 1, panels: 1, threads: 1 };
-    Plan::new(shape, variant, blocking, Isa::best())
+pub fn transform(sizes: [usize; 4], variant: Variant) -> Result<Plan> {
+    Plan::new(any_image(sizes), variant, ANY_BLOCKING, Isa::best())
+}
+
+/// The same by Fourier transforms.
+///
+/// # Errors
+/// Where the tiles are for other windows.
+pub fn spectra(sizes: [usize; 4], tile: Tile) -> Result<fourier::Plan> {
+    fourier::Plan::new(any_image(sizes), tile, ANY_BLOCKING, Isa::best())
+}
+
+const ANY_BLOCKING: Blocking = Blocking { schedule: Schedule::Independent, tiles: 1, panels: 1, threads: 1 };
+
+fn any_image([k, c, kh, kw]: [usize; 4]) -> Shape {
+    Shape { n: 1, c, k, size: [kh, kw], kernel: [kh, kw], pad: [0, 0], out: [1, 1] }
 }
 
 #[cfg(test)]

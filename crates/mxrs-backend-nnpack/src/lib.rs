@@ -4,7 +4,8 @@
 //! It takes two-dimensional convolutions, with a bias, a sum, and ReLU or bounds behind them; fully-connected layers; and, so that
 //! a network needs no vendor library, what lies between: pooling, normalisation by batch statistics and across channels, joining.
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries know too), so that a row of a product is read where
-//! it lies; weights are packed once. The first layer of a network, of few channels, reads its data row by row. Each algorithm
+//! it lies; weights are packed once. Windows of 3x3 and a few others with stride 1 are Winograd's, larger ones are multiplied as Fourier
+//! transforms of tiles. The first layer of a network, of few channels, reads its data row by row. Each algorithm
 //! is a set of calls of one small product, which keeps 28 sums of 16 numbers in registers. Knows operators from `mxrs-ops`; nothing of
 //! graphs, arrays, the environment or another backend.
 //!
@@ -52,6 +53,7 @@ mod direct;
 mod epilogue;
 mod estimate;
 mod filtering;
+pub mod fourier;
 pub mod gemm;
 mod isa;
 mod kernel;
@@ -62,6 +64,7 @@ mod problem;
 mod processor;
 mod rates;
 mod reorder;
+mod tiles;
 mod way;
 pub mod winograd;
 

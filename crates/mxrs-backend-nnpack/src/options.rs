@@ -1,6 +1,7 @@
 //! Settings of the backend.
 
 use crate::Isa;
+use crate::fourier::Tile;
 use crate::winograd::Variant;
 use std::num::NonZeroUsize;
 
@@ -21,20 +22,29 @@ pub struct NnpackOptions {
     pub threads: NonZeroUsize,
     /// Whether Winograd's algorithms may be chosen, which round more than a direct sum does.
     pub winograd: bool,
-    /// How far they may be from it.
+    /// Whether Fourier transforms of tiles may be chosen, which round about as much as a direct sum.
+    pub fourier: bool,
+    /// How far Winograd's may be from a direct sum.
     pub accuracy: Accuracy,
     /// Instructions of the kernels.
     pub isa: Isa,
 }
 
 impl Default for NnpackOptions {
-    /// All threads, Winograd's algorithms that are close, the widest instructions.
+    /// All threads, Fourier transforms, Winograd's algorithms that are close, the widest instructions.
     fn default() -> Self {
-        Self { threads: NonZeroUsize::MAX, winograd: true, accuracy: Accuracy::default(), isa: Isa::best() }
+        let accuracy = Accuracy::default();
+        Self { threads: NonZeroUsize::MAX, winograd: true, fourier: true, accuracy, isa: Isa::best() }
     }
 }
 
 impl NnpackOptions {
+    /// The tiles that may be transformed by Fourier's.
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = Tile> {
+        let may = self.fourier;
+        Tile::ALL.into_iter().filter(move |_| may)
+    }
+
     /// The algorithms of Winograd's that may be chosen.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> {
         let bound = match self.accuracy {

@@ -3,7 +3,7 @@
 use crate::convolve::{Panel, part};
 use crate::direct::grouped::Groups;
 use crate::gemm::element::widen;
-use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, is_blocked, short_image, transform, weights};
+use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, is_blocked, short_image, spectra, transform, weights};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result, WriteReq};
@@ -123,6 +123,7 @@ impl Kernel for Reorder {
                     to_block(&from[block * BLOCK * pixels..][..channels * pixels], to, pixels);
                 });
             }
+            Way::Pack(PackedForm::Fourier(tile)) => spectra(self.sizes, tile)?.pack_weights(from, to, args.team)?,
             Way::Pack(form) => {
                 let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
                 in_chunks(args.team, to, steps * PANEL, &|index, to| {

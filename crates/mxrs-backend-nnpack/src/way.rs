@@ -1,4 +1,4 @@
-//! The ways to run a call, and their names: an algorithm, how Winograd's are cut, and how many threads.
+//! The ways to run a call, and their names: an algorithm, how those on tiles are cut, and how many threads.
 
 use crate::choose::Algorithm;
 use crate::winograd::{Blocking, Schedule};
@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub struct Way {
     /// What runs.
     pub algorithm: Algorithm,
-    /// How one of Winograd's algorithms is cut; `None` is [the suggestion](Blocking::suggested).
+    /// How an algorithm on tiles is cut; `None` is the suggestion.
     pub blocking: Option<Blocking>,
     /// Most threads.
     pub threads: usize,
@@ -39,7 +39,7 @@ impl FromStr for Way {
         let algorithm = Algorithm::all().find(|algorithm| algorithm.name() == name).ok_or(())?;
         let blocking = match (parts.next(), parts.next(), parts.next()) {
             (None, ..) => None,
-            (Some(schedule), Some(sizes), None) if matches!(algorithm, Algorithm::Winograd(_)) => {
+            (Some(schedule), Some(sizes), None) if algorithm.is_in_tiles() => {
                 let schedule = SCHEDULES.into_iter().find(|known| word(*known) == schedule).ok_or(())?;
                 let (tiles, panels) = sizes.split_once('x').ok_or(())?;
                 Some(Blocking { schedule, tiles: number(tiles)?, panels: number(panels)?, threads })
@@ -79,7 +79,7 @@ mod tests {
         for algorithm in Algorithm::all() {
             for threads in [1, 2, 64] {
                 let mut ways = vec![Way { algorithm, blocking: None, threads }];
-                if matches!(algorithm, Algorithm::Winograd(_)) {
+                if algorithm.is_in_tiles() {
                     ways.extend(SCHEDULES.map(|schedule| {
                         let blocking = Blocking { schedule, tiles: 28, panels: 3, threads };
                         Way { algorithm, blocking: Some(blocking), threads }
@@ -110,6 +110,7 @@ mod tests {
             "f4x4_3x3/each/28x1/1@2",
             "f4x4_3x3/some/28x1@2",
             "f9x9_3x3@2",
+            "fft32x32@2",
         ] {
             assert_eq!(name.parse::<Way>(), Err(()), "{name}");
         }

@@ -118,11 +118,22 @@ impl Case {
 
     /// Runs the case, in place of the sum too, and compares.
     fn check(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers) {
-        self.check_ways(backend, team, numbers, |position| position == 0);
+        self.check_ways(backend, team, numbers, |ways| ways[..1].to_vec());
     }
 
-    /// As [`Self::check`], in the ways that are wanted, by position; the first is the backend's own choice.
-    fn check_ways(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers, is_wanted: impl Fn(usize) -> bool) {
+    /// The same in this way.
+    fn check_way(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers, way: &str) {
+        self.check_ways(backend, team, numbers, |_| vec![way.to_owned()]);
+    }
+
+    /// As [`Self::check`], in the ways that are chosen; the first there is is the backend's own choice.
+    fn check_ways(
+        &self,
+        backend: &Nnpack,
+        team: &Team,
+        numbers: &mut Numbers,
+        choose: impl Fn(&[String]) -> Vec<String>,
+    ) {
         let ops = mxrs_ops::catalogue();
         let op = ops.get("_sg_conv").expect("it is in the catalogue");
         let params = op.parse(&self.attrs()).expect("the attributes are right");
@@ -156,7 +167,7 @@ impl Case {
         let own = backend.plan(&call).expect("it said yes");
         let first = backend.plan_way(&call, &ways[0]).expect("it is one of its ways");
         assert_eq!(own.kernel.name(), first.kernel.name(), "{self:?}: the first way is that of its own choice");
-        for (_, way) in ways.iter().enumerate().filter(|(position, _)| is_wanted(*position)) {
+        for way in &choose(&ways) {
             let planned = backend.plan_way(&call, way).expect("it is one of its ways");
             let laid_out: Vec<AlignedBuffer> = inputs
                 .iter()
@@ -202,7 +213,8 @@ impl Case {
 /// Error relative to the largest output that the settings allow beside that of a direct sum.
 fn relative(options: &NnpackOptions) -> f64 {
     match options.accuracy {
-        _ if !options.winograd => 0.0,
+        _ if !options.winograd && !options.fourier => 0.0,
+        _ if !options.winograd => 1e-6,
         Accuracy::Close => 8e-6,
         Accuracy::Loose => 5e-5,
     }
@@ -268,7 +280,8 @@ fn random_problems_agree_with_double_precision() {
     for threads in [1, 3] {
         let team = team(threads);
         for isa in Isa::available() {
-            let backend = Nnpack::new(&team, NnpackOptions { isa, winograd: false, ..NnpackOptions::default() });
+            let backend =
+                Nnpack::new(&team, NnpackOptions { isa, winograd: false, fourier: false, ..NnpackOptions::default() });
             for _ in 0..40 {
                 Case::random(&mut numbers).check(&backend, &team, &mut numbers);
             }
@@ -339,7 +352,8 @@ fn long_sums_in_parts_agree_with_double_precision() {
     // More steps than one product makes, on images of few pixels, with a sum elsewhere and in place.
     let mut numbers = Numbers(77);
     let (team, plain) = (team(2), Case::random(&mut Numbers(5)));
-    let backend = Nnpack::new(&team, NnpackOptions { winograd: false, ..NnpackOptions::default() });
+    let options = NnpackOptions { winograd: false, fourier: false, ..NnpackOptions::default() };
+    let backend = Nnpack::new(&team, options);
     for (c, window) in [(1000, (1, 1)), (160, (3, 3)), (160, (5, 5))] {
         let pad = (window.0 / 2, window.1 / 2);
         let case = Case { n: 2, c, k: 48, size: (5, 5), window, stride: (1, 1), pad, sum: true, ..plain };
@@ -388,7 +402,7 @@ fn every_way_is_the_same_convolution() {
         dtype: DType::F32,
     };
     for case in [case(32, 80, 15, (3, 3)), case(20, 40, 9, (5, 5)), case(48, 32, 12, (1, 7)), case(3, 20, 11, (3, 3))] {
-        case.check_ways(&backend, &team, &mut numbers, |_| true);
+        case.check_ways(&backend, &team, &mut numbers, <[String]>::to_vec);
     }
 }
 
@@ -412,5 +426,33 @@ fn other_ways_are_refused() {
     // Too many threads, too far from a direct sum, another window, another operator, nothing.
     for way in ["product@2", "f6x6_3x3@1", "f4x4_5x5@1", "taps@1", "dense@1", ""] {
         assert!(!is_there(true, way), "{way}");
+    }
+}
+
+#[test]
+fn fourier_transforms_agree_with_double_precision() {
+    let mut numbers = Numbers(0x0f0f_1234_5678_9abd);
+    for threads in [1, 3] {
+        let team = team(threads);
+        for isa in Isa::available() {
+            // Nothing is allowed that rounds more.
+            let backend = Nnpack::new(&team, NnpackOptions { isa, winograd: false, ..NnpackOptions::default() });
+            for tile in ["fft8x8", "fft16x16"] {
+                let most = if tile == "fft8x8" { 5 } else { 11 };
+                for _ in 0..8 {
+                    let random = Case::random(&mut numbers);
+                    let (long, short) = (3 + numbers.below(most - 2), 1 + numbers.below(most));
+                    let window = if numbers.below(2) == 0 { (long, short) } else { (short, long) };
+                    // Any padding, more than the window's too.
+                    let pad = (numbers.below(window.0 + 2), numbers.below(window.1 + 2));
+                    let size = (window.0 + numbers.below(14), window.1 + numbers.below(24));
+                    let case = Case { n: 1 + numbers.below(2), c: 16 + numbers.below(24), window, pad, size, ..random };
+                    let case = Case { stride: (1, 1), k: [3, 40, 64][numbers.below(3)], ..case };
+                    let way = format!("{tile}/{}/{}x{}@{threads}", ["each", "together"][numbers.below(2)], 5, 1);
+                    case.check_way(&backend, &team, &mut numbers, &way);
+                    case.check_way(&backend, &team, &mut numbers, &format!("{tile}@{threads}"));
+                }
+            }
+        }
     }
 }

@@ -5,44 +5,16 @@ use super::one_d::{self, unrolled};
 use super::points::Points;
 use crate::gemm::element::Element;
 use crate::gemm::lanes::Lanes;
-
-/// Channels of a block.
-const BLOCK: usize = 16;
-/// Columns that the buffer holds.
-pub(super) const BUFFER_COLUMNS: usize = 50;
-/// Values from one row of the buffer to the next; no multiple of a page, which would collide in the cache.
-pub(super) const BUFFER_STRIDE: usize = (BUFFER_COLUMNS + 1) * BLOCK;
-
-/// What stands for rows outside the image.
-static ZEROS: [f32; BUFFER_STRIDE] = [0.0; BUFFER_STRIDE];
-
-/// Neighbouring tiles of one row of tiles, one channel block.
-pub(super) struct Tiles {
-    /// The image's first pixel of this channel block.
-    pub src: *const u8,
-    /// Numbers from one row of it to the next, and from one pixel to the next.
-    pub steps: [usize; 2],
-    /// Its height and width.
-    pub size: [usize; 2],
-    /// Row and column of the first tile's first input, negative where padding is read.
-    pub origin: [isize; 2],
-    /// Tiles; all their columns fit the buffer.
-    pub len: usize,
-    /// Where the first tile's factor for the first product goes; the next tile's lies 16 values on.
-    pub factors: *mut f32,
-    /// Values from one product's plane to the next.
-    pub plane: usize,
-    /// `N` rows of [`BUFFER_STRIDE`] values.
-    pub buffer: *mut f32,
-}
+use crate::tiles::BLOCK;
+use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
 
 /// Transforms tiles.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Tiles`] says, and nobody else uses
+/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Inputs`] says, and nobody else uses
 /// what is written.
 #[inline(always)]
-pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Tiles) {
+pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Inputs) {
     // SAFETY: rows come from the image or the zeros, columns from the part of the buffer that is in the image; the caller's
     // promise covers factors and buffer.
     unsafe {

@@ -5,26 +5,22 @@ use super::{Data, Variant, input, output, weights};
 use crate::Isa;
 use crate::gemm::element::Element;
 use crate::isa::Set;
+use crate::tiles::strip::{Inputs, Outputs};
+use crate::tiles::{Factors, Transforms};
 use half::bf16;
 
-type Input = unsafe fn(&input::Tiles);
-type Output = unsafe fn(&output::Tiles<'_>);
+type Input = unsafe fn(&Inputs);
+type Output = unsafe fn(&Outputs<'_>);
 
 /// A pair of one-dimensional transforms, compiled for one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
-    /// Inputs to factors.
-    pub input: Input,
-    /// Products to outputs.
-    pub output: Output,
+    /// Inputs to factors, products to outputs.
+    pub transforms: Transforms,
     /// Filters to factors: what is multiplied, for one channel of inputs and outputs.
     pub weights: fn() -> weights::Matrices,
-    /// Outputs of a tile, down and across.
-    pub m: [usize; 2],
-    /// Taps.
+    /// Taps, down and across.
     pub r: [usize; 2],
-    /// Products.
-    pub n: [usize; 2],
 }
 
 impl Kernels {
@@ -62,7 +58,9 @@ fn pair<V: Points, H: Points, E: Element>(isa: Isa) -> Kernels {
         Set::Avx512 => (input_avx512::<V, H, E>, output_avx512::<V, H, E>),
     };
     let weights = || weights::Matrices::new::<V, H>();
-    Kernels { input, output, weights, m: [V::M, H::M], r: [V::R, H::R], n: [V::N, H::N] }
+    let factors = Factors { real: V::N * H::N, complex: 0 };
+    let transforms = Transforms { input, output, m: [V::M, H::M], n: [V::N, H::N], factors };
+    Kernels { transforms, weights, r: [V::R, H::R] }
 }
 
 macro_rules! compiled {
@@ -70,14 +68,14 @@ macro_rules! compiled {
         /// # Safety
         /// As [`input::transform`].
         $(#[$with])*
-        unsafe fn $input<V: Points, H: Points, E: Element>(tiles: &input::Tiles) {
+        unsafe fn $input<V: Points, H: Points, E: Element>(tiles: &Inputs) {
             // SAFETY: the caller's promise.
             unsafe { input::transform::<$lanes, V, H, E>(tiles) }
         }
         /// # Safety
         /// As [`output::transform`].
         $(#[$with])*
-        unsafe fn $output<V: Points, H: Points, E: Element>(tiles: &output::Tiles<'_>) {
+        unsafe fn $output<V: Points, H: Points, E: Element>(tiles: &Outputs<'_>) {
             // SAFETY: the caller's promise.
             unsafe { output::transform::<$lanes, V, H, E>(tiles) }
         }

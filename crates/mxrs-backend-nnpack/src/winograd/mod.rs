@@ -3,75 +3,28 @@
 //! The image is cut into tiles; each tile of 16 channels is transformed to `N` factors (`input`), the factors of all tiles and
 //! channels are multiplied by transformed weights (`weights`), one matrix product per factor ([`crate::gemm`]), and the
 //! products are transformed to outputs (`output`), where bias, sum and bounds are applied. `points` says where the numbers come
-//! from and what rounding costs, `one_d` transforms along one axis, `kernels` puts two of them together, [`Blocking`] says how
-//! many tiles are worked on at a time, `run` does it.
-//!
-//! Results do not depend on the number of threads or on the blocking: each product is summed over the channels in one order.
+//! from and what rounding costs, `one_d` transforms along one axis, `kernels` puts two of them together; `crate::tiles` does the
+//! rest, for these transforms and others.
 
-mod blocking;
-mod candidates;
-mod image;
 mod input;
 mod kernels;
 mod one_d;
 mod output;
 mod points;
-mod run;
 mod search;
 #[cfg(test)]
 mod tests;
 mod weights;
 
-pub use blocking::{Blocking, Schedule};
+pub use crate::tiles::{Blocking, Data, Epilogue, Schedule, Shape};
 pub use search::{Measured, search};
 
 use crate::Isa;
-use crate::gemm::{Gemm, PANEL};
+use crate::tiles::{Tiling, Transforms, Work};
 use kernels::Kernels;
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
-
-/// Channels that lie together.
-const BLOCK: usize = 16;
-
-/// Sizes of a convolution with stride 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
-    /// Images.
-    pub n: usize,
-    /// Input channels.
-    pub c: usize,
-    /// Output channels.
-    pub k: usize,
-    /// Height and width of the inputs.
-    pub size: [usize; 2],
-    /// Height and width of the filters.
-    pub kernel: [usize; 2],
-    /// Rows above and columns left of the image that are read as zeros.
-    pub pad: [usize; 2],
-    /// Height and width of the outputs; what they need below and right of the image is read as zeros.
-    pub out: [usize; 2],
-}
-
-impl Shape {
-    /// Operations of the convolution done directly: twice the products.
-    pub fn flops(&self) -> f64 {
-        2.0 * [self.n, self.c, self.k, self.kernel[0], self.kernel[1], self.out[0], self.out[1]]
-            .map(|x| x as f64)
-            .iter()
-            .product::<f64>()
-    }
-}
-
-/// What numbers activations are, and how they lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Data {
-    /// Float32 in blocks of 16 channels, `[n][C/16][h][w][16]`, the last padded with zeros.
-    #[default]
-    Blocks,
-    /// Bfloat16 with channels last, `[n][h][w][C]`, in multiples of 16 channels. Products and sums are float32.
-    ShortPixels,
-}
+pub(crate) use one_d::unrolled;
 
 /// How large the tiles are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -151,62 +104,38 @@ impl Variant {
 
     /// Height and width of a tile's outputs.
     pub fn outputs(self) -> [usize; 2] {
-        Kernels::new(self, Isa::PORTABLE, Data::Blocks).m
+        Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms.m
+    }
+
+    /// What decides about blockings.
+    fn work(self, shape: &Shape) -> Work {
+        let Transforms { factors, m, .. } = Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms;
+        Work::new(shape, factors, m)
     }
 
     /// Height and width of a tile's inputs, and of its factors.
     pub fn inputs(self) -> [usize; 2] {
-        Kernels::new(self, Isa::PORTABLE, Data::Blocks).n
+        Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms.n
     }
 }
 
-/// What is done to the outputs, and where they are added to.
-#[derive(Clone, Copy, Debug)]
-pub struct Epilogue<'a> {
-    /// Added to each channel: `K` values.
-    pub bias: Option<&'a [f32]>,
-    /// Added: a tensor like the output, which may be the output itself.
-    pub sum: Option<*const u8>,
-    /// Lower bound; negative infinity for none.
-    pub lo: f32,
-    /// Upper bound; infinity for none.
-    pub hi: f32,
-}
+impl Blocking {
+    /// The one to take without trying.
+    pub fn suggested(shape: &Shape, variant: Variant, threads: usize) -> Self {
+        variant.work(shape).suggested(threads)
+    }
 
-impl Default for Epilogue<'_> {
-    fn default() -> Self {
-        Self { bias: None, sum: None, lo: f32::NEG_INFINITY, hi: f32::INFINITY }
+    /// Those worth trying, [`Blocking::suggested`] first.
+    pub fn candidates(shape: &Shape, variant: Variant, threads: usize) -> Vec<Self> {
+        variant.work(shape).candidates(threads)
     }
 }
 
 /// A convolution prepared for one shape.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    shape: Shape,
+    tiling: Tiling,
     variant: Variant,
-    data: Data,
-    blocking: Blocking,
-    kernels: Kernels,
-    isa: Isa,
-    gemm: Gemm,
-    /// Blocks of 16 input channels.
-    c_blocks: usize,
-    /// Blocks of 16 output channels.
-    k_blocks: usize,
-    /// Tiles of an image, down and across.
-    tiles: [usize; 2],
-}
-
-impl std::fmt::Debug for Plan {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { shape, variant, data, blocking, .. } = self;
-        f.debug_struct("Plan")
-            .field("shape", shape)
-            .field("variant", variant)
-            .field("data", data)
-            .field("blocking", blocking)
-            .finish()
-    }
 }
 
 impl Plan {
@@ -230,26 +159,13 @@ impl Plan {
                 format!("{:?}", variant.kernel()),
             ));
         }
-        let sizes = [shape.n, shape.c, shape.k, shape.size[0], shape.size[1], shape.out[0], shape.out[1]];
-        if sizes.contains(&0) {
-            return Err(Error::invalid("convolution sizes", format!("{sizes:?}"), "none of zero"));
-        }
-        if data == Data::ShortPixels && [shape.c, shape.k].iter().any(|n| !n.is_multiple_of(BLOCK)) {
-            let got = format!("{} and {}", shape.c, shape.k);
-            return Err(Error::invalid("channels", got, format!("multiples of {BLOCK}")));
-        }
-        let kernels = Kernels::new(variant, isa, data);
-        let tiles = [0, 1].map(|i| shape.out[i].div_ceil(kernels.m[i]));
-        let (c_blocks, k_blocks) = (shape.c.div_ceil(BLOCK), shape.k.div_ceil(BLOCK));
-        let mut plan =
-            Self { shape, variant, data, blocking, kernels, isa, gemm: Gemm::new(isa), c_blocks, k_blocks, tiles };
-        plan.blocking = blocking.fitted(plan.n_tiles(), plan.panels());
-        Ok(plan)
+        let transforms = Kernels::new(variant, isa, data).transforms;
+        Ok(Self { tiling: Tiling::new(shape, transforms, blocking, isa, data)?, variant })
     }
 
     /// What it is for.
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        &self.tiling.shape
     }
 
     /// The tiles.
@@ -259,12 +175,22 @@ impl Plan {
 
     /// How many are worked on at a time.
     pub fn blocking(&self) -> Blocking {
-        self.blocking
+        self.tiling.blocking
+    }
+
+    /// What runs it.
+    pub(crate) fn tiling(&self) -> &Tiling {
+        &self.tiling
     }
 
     /// Bytes of the packed weights.
     pub fn packed_bytes(&self) -> usize {
-        self.products() * self.c_blocks * BLOCK * self.k_blocks * BLOCK * size_of::<f32>()
+        self.tiling.packed_bytes()
+    }
+
+    /// Bytes of scratch that [`run`](Self::run) needs.
+    pub fn scratch_bytes(&self) -> usize {
+        self.tiling.scratch_bytes()
     }
 
     /// Transforms and packs weights (`[K][C][kh][kw]`), in double.
@@ -272,45 +198,29 @@ impl Plan {
     /// # Errors
     /// If a slice has another length than the plan needs.
     pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
-        let [kh, kw] = self.shape.kernel;
-        check_len("weights", weights.len(), self.shape.k * self.shape.c * kh * kw)?;
-        check_len("packed weights", packed.len(), self.packed_bytes() / size_of::<f32>())?;
-        weights::pack(self, weights, packed, team);
-        Ok(())
+        let matrices = (Kernels::new(self.variant, self.tiling.isa, self.tiling.data).weights)();
+        self.tiling.pack_weights(&matrices, weights, packed, team)
     }
 
-    /// Products per tile.
-    fn products(&self) -> usize {
-        self.kernels.n[0] * self.kernels.n[1]
-    }
-
-    /// Tiles of all images.
-    fn n_tiles(&self) -> usize {
-        self.shape.n * self.tiles[0] * self.tiles[1]
-    }
-
-    /// Panels of packed weights.
-    fn panels(&self) -> usize {
-        self.k_blocks.div_ceil(PANEL / BLOCK)
-    }
-
-    /// Columns of a panel.
-    fn panel_width(&self, panel: usize) -> usize {
-        PANEL.min(self.k_blocks * BLOCK - panel * PANEL)
-    }
-
-    /// Where a panel's factors for a product begin in the packed weights.
-    fn panel_offset(&self, panel: usize, product: usize) -> usize {
-        let c = self.c_blocks * BLOCK;
-        (panel * PANEL * self.products() + product * self.panel_width(panel)) * c
-    }
-}
-
-/// Compares lengths.
-fn check_len(what: &'static str, got: usize, expected: usize) -> Result<()> {
-    if got == expected {
-        Ok(())
-    } else {
-        Err(Error::invalid(what, format!("{got} values"), format!("{expected} values")))
+    /// Convolves: `src` and `dst` are as the plan's [`Data`] says, `weights` what [`pack_weights`](Self::pack_weights) made.
+    /// Channels of `src` beyond C must be zeros; those of `dst` beyond K will be.
+    ///
+    /// # Errors
+    /// If the scratch is too short or the bias has another length than K.
+    ///
+    /// # Safety
+    /// The addresses must be valid for the tensors of the plan's shape, the sum's too; nobody else may write them or use the
+    /// output meanwhile. `src` and `dst` must not overlap. Scratch is best aligned to 64 bytes.
+    pub unsafe fn run(
+        &self,
+        src: *const u8,
+        weights: *const f32,
+        epilogue: &Epilogue<'_>,
+        dst: *mut u8,
+        scratch: &mut [f32],
+        team: &Team,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.tiling.run(src, weights, epilogue, dst, scratch, team) }
     }
 }

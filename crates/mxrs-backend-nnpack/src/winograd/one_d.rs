@@ -6,7 +6,7 @@ use crate::gemm::lanes::Lanes;
 /// A loop over `$i in 0..$n` with at most [`MAX_N`] rounds, written out, so that `$i` is a constant in each.
 macro_rules! unrolled {
     ($i:ident in 0..$n:expr, $body:block) => {
-        unrolled!($i, $n, $body, [0 1 2 3 4 5 6 7 8])
+        $crate::winograd::unrolled!($i, $n, $body, [0 1 2 3 4 5 6 7 8])
     };
     ($i:ident, $n:expr, $body:block, [$($k:literal)+]) => {$(
         if $k < $n {
@@ -15,7 +15,7 @@ macro_rules! unrolled {
         }
     )+};
 }
-pub(super) use unrolled;
+pub(crate) use unrolled;
 
 /// A tile's values along one axis; the first `N` or `M` of them count.
 pub(super) type Line<L> = [L; MAX_N];

@@ -1,56 +1,20 @@
 //! Transform of the products to outputs: a row of tiles of one channel block at a time, first along its rows into a small
 //! buffer, then down its columns into the image, where bias, sum and bounds are applied.
 
-use super::input::BUFFER_STRIDE;
 use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points};
 use crate::gemm::element::Element;
 use crate::gemm::lanes::Lanes;
-
-/// Channels of a block.
-const BLOCK: usize = 16;
-
-/// What is done to a channel block's outputs. Lanes beyond the last channel have zeros everywhere.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-pub(super) struct Finish {
-    /// Added.
-    pub bias: [f32; BLOCK],
-    /// Lower bounds.
-    pub lo: [f32; BLOCK],
-    /// Upper bounds.
-    pub hi: [f32; BLOCK],
-}
-
-/// Neighbouring tiles of one row of tiles, one channel block.
-pub(super) struct Tiles<'a> {
-    /// The first tile's first product; the next tile's lies 16 values on.
-    pub products: *const f32,
-    /// Values from one product's plane to the next.
-    pub plane: usize,
-    /// Tiles.
-    pub len: usize,
-    /// Where the first tile's first output goes.
-    pub dst: *mut u8,
-    /// Added to each output, addressed like it. Null for none.
-    pub sum: *const u8,
-    /// Numbers from one row of the image to the next, and from one pixel to the next.
-    pub steps: [usize; 2],
-    /// Rows and columns of outputs that are inside the image.
-    pub inside: [usize; 2],
-    /// What is done to them.
-    pub finish: &'a Finish,
-    /// `N` rows of [`BUFFER_STRIDE`] values.
-    pub buffer: *mut f32,
-}
+use crate::tiles::BLOCK;
+use crate::tiles::strip::{BUFFER_STRIDE, Outputs};
 
 /// Transforms tiles.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Tiles`] says, and nobody else uses
+/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Outputs`] says, and nobody else uses
 /// what is written.
 #[inline(always)]
-pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Tiles<'_>) {
+pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Outputs<'_>) {
     // SAFETY: the caller's promise; only rows and columns inside the image are touched.
     unsafe {
         for i in 0..V::N {
@@ -85,7 +49,7 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &T
 /// As [`transform`].
 #[inline(always)]
 unsafe fn down_columns<L: Lanes, V: Points, E: Element, const ALL: bool, const SUM: bool>(
-    t: &Tiles<'_>,
+    t: &Outputs<'_>,
     rows: usize,
     columns: usize,
 ) {

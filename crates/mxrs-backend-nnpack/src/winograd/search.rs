@@ -2,6 +2,7 @@
 
 use super::{Blocking, Epilogue, Plan, Shape, Variant};
 use crate::Isa;
+use crate::tiles::BLOCK;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::time::{Duration, Instant};
@@ -89,7 +90,7 @@ fn fewer_images(shape: &Shape, threads: usize) -> usize {
 
 /// Values of images in blocks of channels.
 fn values(images: usize, channels: usize, size: [usize; 2]) -> usize {
-    images * channels.next_multiple_of(super::BLOCK) * size[0] * size[1]
+    images * channels.next_multiple_of(BLOCK) * size[0] * size[1]
 }
 
 /// Memory that begins at a cache line.

@@ -1,6 +1,6 @@
 //! Blockings that may be fast, the one that most often is first.
 
-use super::{BLOCK, Blocking, Schedule, Shape, Variant};
+use super::{BLOCK, Blocking, Factors, Schedule, Shape};
 use crate::gemm::{MAX_ROWS, PANEL};
 
 /// Packed weights up to these sizes are read for every block of tiles without slowing the products down, since they come from
@@ -13,34 +13,51 @@ const OWN_BYTES: usize = 384 << 10;
 /// Most scratch memory.
 const MOST_BYTES: usize = 128 << 20;
 
-impl Blocking {
-    /// The one to take without trying.
+/// What decides about blockings: how much a tile becomes, and how many there are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    factors: Factors,
+    /// Input and output channels, padded.
+    channels: [usize; 2],
+    /// Of all images.
+    tiles: usize,
+}
+
+impl Work {
+    /// Of tiles with `m` outputs, down and across.
+    pub fn new(shape: &Shape, factors: Factors, m: [usize; 2]) -> Self {
+        let channels = [shape.c, shape.k].map(|n| n.next_multiple_of(BLOCK));
+        Self { factors, channels, tiles: shape.n * shape.out[0].div_ceil(m[0]) * shape.out[1].div_ceil(m[1]) }
+    }
+
+    /// The blocking to take without trying.
     ///
     /// Blocks are small, so that factors stay in the second-level cache from the input transform to the last panel, and so
     /// that the products of one panel do until their transform. Weights that only memory can hold are read once for a
     /// larger block of the whole team.
-    pub fn suggested(shape: &Shape, variant: Variant, threads: usize) -> Self {
-        let [n, tiles] = sizes(shape, variant);
-        let (c, k) = (shape.c.next_multiple_of(BLOCK), shape.k.next_multiple_of(BLOCK));
-        let weights = n * c * k * size_of::<f32>();
+    pub fn suggested(&self, threads: usize) -> Blocking {
+        let Self { factors, channels: [c, k], tiles } = *self;
+        let weights = factors.numbers() * c * k * size_of::<f32>();
         let least = if weights <= SMALL_WEIGHTS[0] { MAX_ROWS } else { MANY_BLOCKS * MAX_ROWS };
         if weights <= SMALL_WEIGHTS[1] && tiles >= least * threads {
-            let most = OWN_BYTES / (n * c * size_of::<f32>());
-            return Self { schedule: Schedule::Independent, tiles: rows(most.min(2 * MAX_ROWS)), panels: 1, threads };
+            let most = OWN_BYTES / (factors.planes() * c * size_of::<f32>());
+            let tiles = rows(most.min(2 * MAX_ROWS));
+            return Blocking { schedule: Schedule::Independent, tiles, panels: 1, threads };
         }
-        let most = OWN_BYTES / (n * PANEL * size_of::<f32>());
-        Self { schedule: Schedule::Cooperative, tiles: rows(most), panels: 1, threads }
+        let most = OWN_BYTES / (factors.numbers() * PANEL * size_of::<f32>());
+        Blocking { schedule: Schedule::Cooperative, tiles: rows(most), panels: 1, threads }
     }
 
-    /// Those worth trying, [`Blocking::suggested`] first.
-    pub fn candidates(shape: &Shape, variant: Variant, threads: usize) -> Vec<Self> {
-        let [n, tiles] = sizes(shape, variant);
-        let panels = shape.k.div_ceil(PANEL);
-        let mut all = vec![Self::suggested(shape, variant, threads)];
+    /// Those worth trying, [`Self::suggested`] first.
+    pub fn candidates(&self, threads: usize) -> Vec<Blocking> {
+        let Self { factors, channels: [c, k], tiles } = *self;
+        let panels = k.div_ceil(PANEL);
+        let mut all = vec![self.suggested(threads)];
         let mut push = |schedule, tiles: usize, panels: usize| {
-            let new = Self { schedule, tiles, panels, threads };
+            let new = Blocking { schedule, tiles, panels, threads };
             let shared = if schedule == Schedule::Independent { threads } else { 1 };
-            let bytes = n * tiles * (shared * shape.c + threads * panels * PANEL) * size_of::<f32>();
+            let (planes, numbers) = (factors.planes(), factors.numbers());
+            let bytes = tiles * (planes * shared * c + numbers * threads * panels * PANEL) * size_of::<f32>();
             if bytes <= MOST_BYTES && !all.contains(&new) {
                 all.push(new);
             }
@@ -63,12 +80,6 @@ impl Blocking {
         });
         all
     }
-}
-
-/// Products of a tile, tiles of all images.
-fn sizes(shape: &Shape, variant: Variant) -> [usize; 2] {
-    let ([down, across], [m, n]) = (variant.inputs(), variant.outputs());
-    [down * across, shape.n * shape.out[0].div_ceil(m) * shape.out[1].div_ceil(n)]
 }
 
 /// Whole groups of rows.

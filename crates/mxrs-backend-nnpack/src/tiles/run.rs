@@ -1,10 +1,8 @@
 //! Input transform, product and output transform over blocks of tiles, by a team.
 
 use super::image::Image;
-use super::input::{self, BUFFER_COLUMNS, BUFFER_STRIDE};
-use super::output::{self, Finish};
-use super::points::MAX_N;
-use super::{BLOCK, Data, Epilogue, Plan, Schedule, check_len};
+use super::strip::{BUFFER_STRIDE, Finish, Inputs, Outputs};
+use super::{BLOCK, Data, Epilogue, Schedule, Tiling, check_len};
 use crate::barrier::Phases;
 use crate::gemm::{MAX_ROWS, PANEL, Product, row_groups};
 use mxrs_sync::Team;
@@ -43,25 +41,15 @@ struct Layout {
     own: usize,
 }
 
-/// One run of neighbouring tiles in a row of tiles.
-struct Strip {
-    image: usize,
-    /// Row and column of tiles.
-    at: [usize; 2],
-    /// Of the block.
-    first: usize,
-    len: usize,
-}
-
-impl Plan {
+impl Tiling {
     fn layout(&self) -> Layout {
-        let (tiles, products) = (self.blocking.tiles, self.products());
+        let (tiles, factors) = (self.blocking.tiles, self.transforms.factors);
         let part = tiles.div_ceil(self.blocking.parts(self.panels()));
         // An additional line keeps the planes from falling on the same sets of the caches.
         let factors_plane = self.c_blocks * tiles * BLOCK + LINE;
         let products_plane = self.blocking.panels * PANEL * part + LINE;
-        let own = products * products_plane + MAX_N * BUFFER_STRIDE;
-        Layout { tiles, part, factors_plane, products_plane, factors: products * factors_plane, own }
+        let own = factors.numbers() * products_plane + self.transforms.n[0] * BUFFER_STRIDE;
+        Layout { tiles, part, factors_plane, products_plane, factors: factors.planes() * factors_plane, own }
     }
 
     /// Bytes of scratch that [`run`](Self::run) needs.
@@ -74,14 +62,14 @@ impl Plan {
         (shared * layout.factors + self.blocking.threads * layout.own) * size_of::<f32>()
     }
 
-    /// Convolves: `src` and `dst` are as the plan's [`Data`] says, `weights` what [`pack_weights`](Self::pack_weights) made.
-    /// Channels of `src` beyond C must be zeros; those of `dst` beyond K will be.
+    /// Convolves: `src` and `dst` are as the [`Data`] says, `weights` what [`pack_weights`](Self::pack_weights) made. Channels of
+    /// `src` beyond C must be zeros; those of `dst` beyond K will be.
     ///
     /// # Errors
     /// If the scratch is too short or the bias has another length than K.
     ///
     /// # Safety
-    /// The addresses must be valid for the tensors of the plan's shape, the sum's too; nobody else may write them or use the
+    /// The addresses must be valid for the tensors of the shape, the sum's too; nobody else may write them or use the
     /// output meanwhile. `src` and `dst` must not overlap. Scratch is best aligned to 64 bytes.
     pub unsafe fn run(
         &self,
@@ -201,34 +189,6 @@ impl Plan {
         });
     }
 
-    /// Tiles of a block.
-    fn block(&self, block: usize) -> Range<usize> {
-        let (first, tiles) = (block * self.blocking.tiles, self.n_tiles());
-        first.min(tiles)..(first + self.blocking.tiles).min(tiles)
-    }
-
-    /// Tiles that the buffer can hold.
-    fn longest(&self) -> usize {
-        (BUFFER_COLUMNS - self.kernels.n[1]) / self.kernels.m[1] + 1
-    }
-
-    /// Cuts tiles (`within` a block) into strips of a row of tiles, of at most `longest`.
-    fn strips(&self, block: Range<usize>, within: Range<usize>, longest: usize) -> impl Iterator<Item = Strip> {
-        let [down, across] = self.tiles;
-        let mut first = within.start;
-        std::iter::from_fn(move || {
-            if first >= within.end {
-                return None;
-            }
-            let tile = block.start + first;
-            let at = [tile / across % down, tile % across];
-            let left = (across - at[1]).min(within.end - first);
-            let strip = Strip { image: tile / (down * across), at, first, len: left.div_ceil(left.div_ceil(longest)) };
-            first += strip.len;
-            Some(strip)
-        })
-    }
-
     /// Transforms inputs of tiles (`within` a block).
     unsafe fn inputs(
         &self,
@@ -242,17 +202,18 @@ impl Plan {
     ) {
         // SAFETY: all indices are those of the shape and the layout.
         unsafe {
-            let buffer = own.add(self.products() * layout.products_plane);
+            let buffer = own.add(self.transforms.factors.numbers() * layout.products_plane);
             for c in channels {
                 for strip in self.strips(block.clone(), within.clone(), self.longest()) {
                     let origin =
-                        [0, 1].map(|i| (strip.at[i] * self.kernels.m[i]) as isize - self.shape.pad[i] as isize);
-                    (self.kernels.input)(&input::Tiles {
+                        [0, 1].map(|i| (strip.at[i] * self.transforms.m[i]) as isize - self.shape.pad[i] as isize);
+                    (self.transforms.input)(&Inputs {
                         src: tensors.src.pixel(strip.image, c, [0, 0]),
                         steps: tensors.src.steps,
                         size: self.shape.size,
                         origin,
                         len: strip.len,
+                        m: self.transforms.m,
                         factors: factors.add((c * layout.tiles + strip.first) * BLOCK),
                         plane: layout.factors_plane,
                         buffer,
@@ -277,32 +238,37 @@ impl Plan {
         let (first, end) = (group * self.blocking.panels, ((group + 1) * self.blocking.panels).min(self.panels()));
         let mut lines = self.lines_to_fetch(tensors, block.clone(), within.clone(), group, next).into_iter();
         let mut line: (*const f32, usize) = (std::ptr::null(), 0);
-        let offsets: Vec<usize> = (0..self.c_blocks).map(|c| c * layout.tiles * BLOCK).collect();
+        let (factors_of, offsets) = (self.transforms.factors, self.offsets(layout));
         let half = layout.part * BLOCK;
         // SAFETY: all indices are those of the shape and the layout.
         unsafe {
-            for product in 0..self.products() {
+            for factor in 0..factors_of.count() {
+                let parts = if factor < factors_of.real { &offsets[..1] } else { &offsets[1..] };
+                let a = factors.add(factors_of.before(factor, 3) * layout.factors_plane + within.start * BLOCK);
+                let c = own.add(factors_of.before(factor, 2) * layout.products_plane);
                 for panel in first..end {
-                    let next = if panel + 1 < end { (panel + 1, product) } else { (first, product + 1) };
+                    let next = if panel + 1 < end { (panel + 1, factor) } else { (first, factor + 1) };
                     let whole = self.panel_width(panel) == PANEL;
-                    let a = factors.add(product * layout.factors_plane + within.start * BLOCK);
-                    let c = own.add(product * layout.products_plane + (panel - first) * 2 * half);
-                    for (row, rows) in row_groups(within.len(), MAX_ROWS) {
+                    let c = c.add((panel - first) * 2 * half);
+                    let groups = row_groups(within.len(), MAX_ROWS);
+                    for ((part, a_offsets), (row, rows)) in
+                        parts.iter().enumerate().flat_map(|part| groups.clone().map(move |group| (part, group)))
+                    {
                         if line.1 == 0 {
                             line = lines.next().unwrap_or(line);
                         }
-                        let prefetch_lines = (line.0, line.1.min(self.c_blocks));
+                        let prefetch_lines = (line.0, line.1.min(a_offsets.len()));
                         line = (line.0.wrapping_add(prefetch_lines.1 * BLOCK * LINE), line.1 - prefetch_lines.1);
                         let call = Product {
                             a: a.add(row * BLOCK),
-                            a_offsets: &offsets,
+                            a_offsets,
                             a_row_stride: BLOCK,
-                            b: tensors.weights.add(self.panel_offset(panel, product)),
-                            c: c.add(row * BLOCK),
+                            b: tensors.weights.add(self.panel_offset(panel, factor)),
+                            c: c.add(part * layout.products_plane + row * BLOCK),
                             c_row_stride: BLOCK,
                             c_half_stride: half,
                             add: false,
-                            prefetch: if row == 0 {
+                            prefetch: if (part, row) == (0, 0) {
                                 tensors.weights.wrapping_add(self.panel_offset(next.0, next.1))
                             } else {
                                 std::ptr::null()
@@ -315,16 +281,17 @@ impl Plan {
                 }
             }
             let [oh, ow] = self.shape.out;
-            let [mv, mh] = self.kernels.m;
-            let buffer = own.add(self.products() * layout.products_plane);
+            let [mv, mh] = self.transforms.m;
+            let buffer = own.add(self.transforms.factors.numbers() * layout.products_plane);
             for k in first * 2..(end * 2).min(self.k_blocks) {
                 let finish = self.finish(tensors.epilogue, k);
                 for strip in self.strips(block.clone(), within.clone(), self.longest()) {
                     let at = [strip.at[0] * mv, strip.at[1] * mh];
-                    (self.kernels.output)(&output::Tiles {
+                    (self.transforms.output)(&Outputs {
                         products: own.add((k - first * 2) * half + (strip.first - within.start) * BLOCK),
                         plane: layout.products_plane,
                         len: strip.len,
+                        m: self.transforms.m,
                         dst: tensors.dst.pixel(strip.image, k, at),
                         sum: tensors.sum.map_or(std::ptr::null(), |sum| sum.pixel(strip.image, k, at)),
                         steps: tensors.dst.steps,
@@ -335,6 +302,17 @@ impl Plan {
                 }
             }
         }
+    }
+
+    /// Where the blocks of 16 steps of a product lie, from its first plane on: of a real one, and of both parts of a complex one.
+    fn offsets(&self, layout: &Layout) -> [Vec<usize>; 3] {
+        let of = |planes: &[usize]| {
+            let all = planes.iter().flat_map(|plane| {
+                (0..self.c_blocks).map(move |c| plane * layout.factors_plane + c * layout.tiles * BLOCK)
+            });
+            all.collect()
+        };
+        [of(&[0]), of(&[0, 1]), of(&[1, 2])]
     }
 
     /// What to bring into the cache while a group of panels is multiplied: rows of the outputs that follow and of their sum,
@@ -356,10 +334,10 @@ impl Plan {
         let (first, end) =
             (group * self.blocking.panels * 2, ((group + 1) * self.blocking.panels * 2).min(self.k_blocks));
         for strip in self.strips(block.clone(), within.clone(), usize::MAX) {
-            let at = [0, 1].map(|i| strip.at[i] * self.kernels.m[i]);
+            let at = [0, 1].map(|i| strip.at[i] * self.transforms.m[i]);
             for k in first..end {
-                for y in at[0]..(at[0] + self.kernels.m[0]).min(oh) {
-                    let blocks = (strip.len * self.kernels.m[1]).div_ceil(BLOCK);
+                for y in at[0]..(at[0] + self.transforms.m[0]).min(oh) {
+                    let blocks = (strip.len * self.transforms.m[1]).div_ceil(BLOCK);
                     for image in [Some(tensors.dst), tensors.sum].into_iter().flatten() {
                         lines.push((image.pixel(strip.image, k, [y, at[1]]).cast_const().cast(), blocks));
                     }
@@ -370,11 +348,11 @@ impl Plan {
         let channels = self.c_blocks * group / groups..self.c_blocks * (group + 1) / groups;
         if let Some(next) = next {
             for strip in self.strips(next.clone(), 0..next.len(), usize::MAX) {
-                let at = [0, 1].map(|i| (strip.at[i] * self.kernels.m[i]).saturating_sub(self.shape.pad[i]));
+                let at = [0, 1].map(|i| (strip.at[i] * self.transforms.m[i]).saturating_sub(self.shape.pad[i]));
                 for c in channels.clone() {
-                    for y in at[0]..(at[0] + self.kernels.n[0]).min(h) {
+                    for y in at[0]..(at[0] + self.transforms.n[0]).min(h) {
                         let from = tensors.src.pixel(strip.image, c, [y, at[1]]).cast_const().cast();
-                        lines.push((from, (strip.len * self.kernels.m[1] + 2).div_ceil(BLOCK)));
+                        lines.push((from, (strip.len * self.transforms.m[1] + 2).div_ceil(BLOCK)));
                     }
                 }
             }

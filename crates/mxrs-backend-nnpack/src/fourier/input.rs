@@ -1,0 +1,115 @@
+//! Transform of the inputs: a row of tiles of one channel block at a time, first down its columns into a small buffer (so that columns
+//! shared by neighbouring tiles are transformed once), then along its rows, to the planes of the factors.
+
+use super::pairs::{self, REAL};
+use super::real::{self, MAX_N, each, each_pair};
+use crate::gemm::lanes::Lanes;
+use crate::tiles::BLOCK;
+use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
+
+/// Transforms tiles of `N` by `N`.
+///
+/// # Safety
+/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Inputs`] says, and nobody else uses what
+/// is written.
+#[inline(always)]
+pub(super) unsafe fn transform<L: Lanes, const N: usize>(t: &Inputs) {
+    // SAFETY: rows come from the image or the zeros, columns from the part of the buffer that is in the image; the caller's promise
+    // covers factors and buffer.
+    unsafe {
+        down_columns::<L, N>(t);
+        for tile in 0..t.len {
+            for lane in (0..BLOCK).step_by(L::N) {
+                let from = t.buffer.add(tile * t.m[1] * BLOCK + lane);
+                let to = t.factors.add(tile * BLOCK + lane);
+                for row in 0..2 {
+                    let x = along::<L, N>(from.add(row * BUFFER_STRIDE));
+                    x[0].store(to.add(2 * row * t.plane));
+                    x[1].store(to.add((2 * row + 1) * t.plane));
+                    each_pair!(less in 0..N / 2 - 1, {
+                        let factor = pairs::of_row(N, row, less + 1);
+                        put(x[2 * less + 2], x[2 * less + 3], to.add((REAL + 3 * factor) * t.plane), t.plane);
+                    });
+                }
+                for p in 1..N / 2 {
+                    let a = along::<L, N>(from.add(2 * p * BUFFER_STRIDE));
+                    let b = along::<L, N>(from.add((2 * p + 1) * BUFFER_STRIDE));
+                    let (re, im) = pairs::join::<L, N>(&a, &b);
+                    let to = to.add((REAL + 3 * pairs::of_pair(N, p)) * t.plane);
+                    each!(j in 0..N, {
+                        put(re[j], im[j], to.add(3 * j * t.plane), t.plane);
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The first half.
+///
+/// # Safety
+/// As [`transform`].
+#[inline(always)]
+unsafe fn down_columns<L: Lanes, const N: usize>(t: &Inputs) {
+    let columns = (t.len - 1) * t.m[1] + N;
+    debug_assert!(columns <= BUFFER_COLUMNS);
+    let [h, w] = t.size;
+    let left = (-t.origin[1]).clamp(0, columns as isize) as usize;
+    let right = (w as isize - t.origin[1]).clamp(left as isize, columns as isize) as usize;
+    let mut rows = [ZEROS.as_ptr(); MAX_N];
+    for (i, row) in rows.iter_mut().enumerate().take(N) {
+        let y = t.origin[0] + i as isize;
+        if (0..h as isize).contains(&y) {
+            let first = y * t.steps[0] as isize + t.origin[1] * BLOCK as isize;
+            *row = t.src.cast::<f32>().wrapping_offset(first);
+        }
+    }
+    // SAFETY: as in `transform`.
+    unsafe {
+        for i in 0..N {
+            for at in (0..left * BLOCK).chain(right * BLOCK..columns * BLOCK).step_by(L::N) {
+                L::splat(0.0).store(t.buffer.add(i * BUFFER_STRIDE + at));
+            }
+        }
+        for at in (left * BLOCK..right * BLOCK).step_by(L::N) {
+            let mut x = [L::splat(0.0); MAX_N];
+            each!(i in 0..N, {
+                x[i] = L::load(rows[i].wrapping_add(at));
+            });
+            let x = real::forward::<L, N>(&x);
+            each!(i in 0..N, {
+                x[i].store(t.buffer.add(i * BUFFER_STRIDE + at));
+            });
+        }
+    }
+}
+
+/// The spectrum of a tile's row in the buffer.
+///
+/// # Safety
+/// As [`transform`].
+#[inline(always)]
+unsafe fn along<L: Lanes, const N: usize>(from: *const f32) -> real::Line<L> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut x = [L::splat(0.0); MAX_N];
+        each!(j in 0..N, {
+            x[j] = L::load(from.add(j * BLOCK));
+        });
+        real::forward::<L, N>(&x)
+    }
+}
+
+/// Writes a complex factor: real part, imaginary part, real part negated.
+///
+/// # Safety
+/// As [`transform`].
+#[inline(always)]
+unsafe fn put<L: Lanes>(re: L, im: L, to: *mut f32, plane: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        re.store(to);
+        im.store(to.add(plane));
+        L::splat(0.0).sub(re).store(to.add(2 * plane));
+    }
+}

@@ -1,0 +1,172 @@
+//! Convolutions with stride 1 by Fourier transforms of tiles of 8x8 or 16x16 inputs, after NNPACK (Mathieu, Henaff and LeCun,
+//! arXiv:1312.5851; Vasilache and others, arXiv:1412.7580).
+//!
+//! A tile with `N` inputs along an axis gives `N + 1 - r` outputs of a window with `r` taps: those that a cyclic correlation gets
+//! right (overlap and save). The tile of 16 channels is transformed as real numbers (`input`): 4 of its frequencies are real, and of
+//! the complex ones half are conjugates of the other half, which leaves 30 (126) of 64 (256). Each is multiplied by the conjugate of
+//! the filter's, a sum over the channels ([`crate::gemm`]), and what comes out is transformed back (`output`). `real` transforms along
+//! one axis, `pairs` makes complex spectra of two real ones, `weights` transforms filters, `kernels` compiles for instruction sets;
+//! `crate::tiles` does the rest, as for Winograd's algorithms.
+//!
+//! Per output of a window of 7x7 there are 508/100 multiplications with tiles of 16x16, for 49 of the direct sum. Unlike
+//! Winograd's, the transforms hardly round: their matrices are orthogonal but for a factor.
+
+mod input;
+mod kernels;
+mod output;
+mod pairs;
+mod real;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+use crate::Isa;
+pub use crate::tiles::{Blocking, Epilogue, Schedule, Shape};
+use crate::tiles::{Data, Factors, Tiling, Work};
+use mxrs_sync::Team;
+use mxrs_types::{Error, Result};
+
+/// How large the tiles are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tile {
+    /// 8x8 inputs, for windows up to 5x5.
+    Eight,
+    /// 16x16 inputs, for windows up to 11x11.
+    Sixteen,
+}
+
+impl Tile {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Eight, Self::Sixteen];
+
+    /// Its name, for traces: `fft8x8`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eight => "fft8x8",
+            Self::Sixteen => "fft16x16",
+        }
+    }
+
+    /// Inputs along each axis.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Eight => 8,
+            Self::Sixteen => 16,
+        }
+    }
+
+    /// Whether it is for windows of this height and width: from 3 to 5, or 11, along the longer side.
+    pub fn takes(self, kernel: [usize; 2]) -> bool {
+        let most = match self {
+            Self::Eight => 5,
+            Self::Sixteen => 11,
+        };
+        let longest = kernel[0].max(kernel[1]);
+        !kernel.contains(&0) && (3..=most).contains(&longest)
+    }
+
+    /// Height and width of a tile's outputs, of a window that it [takes](Self::takes).
+    pub fn outputs(self, kernel: [usize; 2]) -> [usize; 2] {
+        kernel.map(|taps| self.size() + 1 - taps)
+    }
+
+    /// Largest error relative to the largest output, with 256 input channels of evenly spread numbers: what the tests hold the
+    /// tiles to. Direct summation in float32 has about `5e-7`.
+    pub fn error_bound(self) -> f64 {
+        1e-6
+    }
+
+    /// What a tile becomes.
+    pub(crate) fn factors(self) -> Factors {
+        pairs::factors(self.size())
+    }
+
+    fn work(self, shape: &Shape) -> Work {
+        Work::new(shape, self.factors(), self.outputs(shape.kernel))
+    }
+
+    /// The blocking to take without trying, for a window that it takes.
+    pub fn suggested(self, shape: &Shape, threads: usize) -> Blocking {
+        self.work(shape).suggested(threads)
+    }
+
+    /// The blockings worth trying, the suggestion first.
+    pub fn candidates(self, shape: &Shape, threads: usize) -> Vec<Blocking> {
+        self.work(shape).candidates(threads)
+    }
+}
+
+/// A convolution prepared for one shape. Activations are in blocks of 16 channels, the last padded with zeros.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    tiling: Tiling,
+    tile: Tile,
+}
+
+impl Plan {
+    /// Prepares tiles with a blocking (made to fit) for instructions.
+    ///
+    /// # Errors
+    /// If the tiles are for other windows, or a size is zero.
+    pub fn new(shape: Shape, tile: Tile, blocking: Blocking, isa: Isa) -> Result<Self> {
+        if !tile.takes(shape.kernel) {
+            return Err(Error::invalid(
+                "filter size",
+                format!("{:?}", shape.kernel),
+                format!("one that fits {}", tile.name()),
+            ));
+        }
+        let transforms = kernels::transforms(tile, shape.kernel, isa);
+        Ok(Self { tiling: Tiling::new(shape, transforms, blocking, isa, Data::Blocks)?, tile })
+    }
+
+    /// The tiles.
+    pub fn tile(&self) -> Tile {
+        self.tile
+    }
+
+    /// What runs it.
+    pub(crate) fn tiling(&self) -> &Tiling {
+        &self.tiling
+    }
+
+    /// Bytes of the packed weights.
+    pub fn packed_bytes(&self) -> usize {
+        self.tiling.packed_bytes()
+    }
+
+    /// Bytes of scratch that [`run`](Self::run) needs.
+    pub fn scratch_bytes(&self) -> usize {
+        self.tiling.scratch_bytes()
+    }
+
+    /// Transforms and packs weights (`[K][C][kh][kw]`), in double.
+    ///
+    /// # Errors
+    /// If a slice has another length than the plan needs.
+    pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
+        self.tiling.pack_weights(&weights::Waves::new(self.tile.size()), weights, packed, team)
+    }
+
+    /// Convolves: `src` and `dst` are in blocks of channels, `weights` what [`pack_weights`](Self::pack_weights) made. Channels of
+    /// `src` beyond C must be zeros; those of `dst` beyond K will be.
+    ///
+    /// # Errors
+    /// If the scratch is too short or the bias has another length than K.
+    ///
+    /// # Safety
+    /// The addresses must be valid for the tensors of the plan's shape, the sum's too; nobody else may write them or use the
+    /// output meanwhile. `src` and `dst` must not overlap. Scratch is best aligned to 64 bytes.
+    pub unsafe fn run(
+        &self,
+        src: *const f32,
+        weights: *const f32,
+        epilogue: &Epilogue<'_>,
+        dst: *mut f32,
+        scratch: &mut [f32],
+        team: &Team,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.tiling.run(src.cast(), weights, epilogue, dst.cast(), scratch, team) }
+    }
+}

@@ -1,0 +1,248 @@
+//! Convolutions with stride 1 by transforms of tiles, whatever the transform: [`crate::winograd`], [`crate::fourier`].
+//!
+//! The image is cut into tiles that overlap by the window; each tile of 16 channels is transformed to [`Factors`], the factors of
+//! all tiles and channels are multiplied by transformed weights, and the products are transformed to outputs, where bias, sum and
+//! bounds are applied. What all of them share is here: sizes, how much is worked on at a time ([`Blocking`]), who does it (`run`),
+//! what is handed to the transforms (`strip`), and packing of weights by a team (`pack`).
+//!
+//! Results do not depend on the number of threads or on the blocking: each product is summed over the channels in one order.
+
+mod blocking;
+mod candidates;
+#[cfg(test)]
+pub(crate) mod cases;
+mod cut;
+mod image;
+pub(crate) mod pack;
+mod run;
+pub(crate) mod strip;
+
+pub use blocking::{Blocking, Schedule};
+pub(crate) use candidates::Work;
+
+use crate::Isa;
+use crate::gemm::{Gemm, PANEL};
+use mxrs_sync::Team;
+use mxrs_types::{Error, Result};
+
+/// Channels that lie together.
+pub(crate) const BLOCK: usize = 16;
+
+/// Sizes of a convolution with stride 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Images.
+    pub n: usize,
+    /// Input channels.
+    pub c: usize,
+    /// Output channels.
+    pub k: usize,
+    /// Height and width of the inputs.
+    pub size: [usize; 2],
+    /// Height and width of the filters.
+    pub kernel: [usize; 2],
+    /// Rows above and columns left of the image that are read as zeros.
+    pub pad: [usize; 2],
+    /// Height and width of the outputs; what they need below and right of the image is read as zeros.
+    pub out: [usize; 2],
+}
+
+impl Shape {
+    /// Operations of the convolution done directly: twice the products.
+    pub fn flops(&self) -> f64 {
+        2.0 * [self.n, self.c, self.k, self.kernel[0], self.kernel[1], self.out[0], self.out[1]]
+            .map(|x| x as f64)
+            .iter()
+            .product::<f64>()
+    }
+}
+
+/// What numbers activations are, and how they lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Data {
+    /// Float32 in blocks of 16 channels, `[n][C/16][h][w][16]`, the last padded with zeros.
+    #[default]
+    Blocks,
+    /// Bfloat16 with channels last, `[n][h][w][C]`, in multiples of 16 channels. Products and sums are float32.
+    ShortPixels,
+}
+
+/// What is done to the outputs, and where they are added to.
+#[derive(Clone, Copy, Debug)]
+pub struct Epilogue<'a> {
+    /// Added to each channel: `K` values.
+    pub bias: Option<&'a [f32]>,
+    /// Added: a tensor like the output, which may be the output itself.
+    pub sum: Option<*const u8>,
+    /// Lower bound; negative infinity for none.
+    pub lo: f32,
+    /// Upper bound; infinity for none.
+    pub hi: f32,
+}
+
+impl Default for Epilogue<'_> {
+    fn default() -> Self {
+        Self { bias: None, sum: None, lo: f32::NEG_INFINITY, hi: f32::INFINITY }
+    }
+}
+
+/// What a tile is transformed to, and what is multiplied: numbers, and complex ones in pairs.
+///
+/// A plane holds one of these numbers for all tiles and channels of a block. The inputs' planes are those of the real factors, then
+/// three for each complex one: real part, imaginary part, and the real part negated, so that both parts of a product by a conjugated
+/// weight are sums over the same packed weights:
+///
+/// ```text
+/// x conj(w) = (re x re w + im x im w) + i (im x re w + (-re x) im w)
+/// ```
+///
+/// The products' planes are those of the real factors, then real and imaginary part of each complex one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Factors {
+    /// Real ones.
+    pub real: usize,
+    /// Complex ones.
+    pub complex: usize,
+}
+
+impl Factors {
+    /// Planes of inputs.
+    pub fn planes(self) -> usize {
+        self.real + 3 * self.complex
+    }
+
+    /// Planes of products, and numbers per weight.
+    pub fn numbers(self) -> usize {
+        self.real + 2 * self.complex
+    }
+
+    /// Multiplications per tile and pair of channels.
+    pub fn multiplications(self) -> usize {
+        self.real + 4 * self.complex
+    }
+
+    /// All of them, the real ones first.
+    fn count(self) -> usize {
+        self.real + self.complex
+    }
+
+    /// Planes before a factor, where a complex one has so many.
+    fn before(self, factor: usize, per_complex: usize) -> usize {
+        factor.min(self.real) + per_complex * factor.saturating_sub(self.real)
+    }
+}
+
+/// A pair of two-dimensional transforms, compiled for one instruction set.
+#[derive(Clone, Copy)]
+pub(crate) struct Transforms {
+    /// Inputs to factors.
+    pub input: unsafe fn(&strip::Inputs),
+    /// Products to outputs.
+    pub output: unsafe fn(&strip::Outputs<'_>),
+    /// Outputs of a tile, down and across.
+    pub m: [usize; 2],
+    /// Inputs of a tile.
+    pub n: [usize; 2],
+    /// What they make.
+    pub factors: Factors,
+}
+
+/// A convolution prepared for one shape and one pair of transforms.
+#[derive(Clone, Copy)]
+pub(crate) struct Tiling {
+    pub shape: Shape,
+    pub data: Data,
+    pub blocking: Blocking,
+    pub transforms: Transforms,
+    pub isa: Isa,
+    gemm: Gemm,
+    /// Blocks of 16 input channels.
+    pub c_blocks: usize,
+    /// Blocks of 16 output channels.
+    pub k_blocks: usize,
+    /// Tiles of an image, down and across.
+    tiles: [usize; 2],
+}
+
+impl Tiling {
+    /// Prepares transforms that are for the shape's window, with a blocking that is made to fit.
+    ///
+    /// # Errors
+    /// If a size is zero; channels last that are no multiples of 16.
+    pub fn new(shape: Shape, transforms: Transforms, blocking: Blocking, isa: Isa, data: Data) -> Result<Self> {
+        let sizes = [shape.n, shape.c, shape.k, shape.size[0], shape.size[1], shape.out[0], shape.out[1]];
+        if sizes.contains(&0) {
+            return Err(Error::invalid("convolution sizes", format!("{sizes:?}"), "none of zero"));
+        }
+        if data == Data::ShortPixels && [shape.c, shape.k].iter().any(|n| !n.is_multiple_of(BLOCK)) {
+            let got = format!("{} and {}", shape.c, shape.k);
+            return Err(Error::invalid("channels", got, format!("multiples of {BLOCK}")));
+        }
+        let tiles = [0, 1].map(|i| shape.out[i].div_ceil(transforms.m[i]));
+        let (c_blocks, k_blocks) = (shape.c.div_ceil(BLOCK), shape.k.div_ceil(BLOCK));
+        let mut tiling =
+            Self { shape, data, blocking, transforms, isa, gemm: Gemm::new(isa), c_blocks, k_blocks, tiles };
+        tiling.blocking = blocking.fitted(tiling.n_tiles(), tiling.panels());
+        Ok(tiling)
+    }
+
+    /// Bytes of the packed weights.
+    pub fn packed_bytes(&self) -> usize {
+        self.transforms.factors.numbers() * self.c_blocks * BLOCK * self.k_blocks * BLOCK * size_of::<f32>()
+    }
+
+    /// Transforms and packs weights (`[K][C][kh][kw]`), in double.
+    ///
+    /// # Errors
+    /// If a slice has another length than the tiling needs.
+    pub fn pack_weights(
+        &self,
+        transform: &impl pack::Transform,
+        weights: &[f32],
+        packed: &mut [f32],
+        team: &Team,
+    ) -> Result<()> {
+        let [kh, kw] = self.shape.kernel;
+        check_len("weights", weights.len(), self.shape.k * self.shape.c * kh * kw)?;
+        check_len("packed weights", packed.len(), self.packed_bytes() / size_of::<f32>())?;
+        pack::pack(self, transform, weights, packed, team);
+        Ok(())
+    }
+
+    /// Tiles of all images.
+    fn n_tiles(&self) -> usize {
+        self.shape.n * self.tiles[0] * self.tiles[1]
+    }
+
+    /// Panels of packed weights.
+    fn panels(&self) -> usize {
+        self.k_blocks.div_ceil(PANEL / BLOCK)
+    }
+
+    /// Columns of a panel.
+    fn panel_width(&self, panel: usize) -> usize {
+        PANEL.min(self.k_blocks * BLOCK - panel * PANEL)
+    }
+
+    /// Where a panel's weights for a factor begin in the packed weights.
+    fn panel_offset(&self, panel: usize, factor: usize) -> usize {
+        let (c, factors) = (self.c_blocks * BLOCK, self.transforms.factors);
+        (panel * PANEL * factors.numbers() + factors.before(factor, 2) * self.panel_width(panel)) * c
+    }
+}
+
+impl std::fmt::Debug for Tiling {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { shape, data, blocking, .. } = self;
+        f.debug_struct("Tiling").field("shape", shape).field("data", data).field("blocking", blocking).finish()
+    }
+}
+
+/// Compares lengths.
+fn check_len(what: &'static str, got: usize, expected: usize) -> Result<()> {
+    if got == expected {
+        Ok(())
+    } else {
+        Err(Error::invalid(what, format!("{got} values"), format!("{expected} values")))
+    }
+}
