@@ -12,6 +12,7 @@ pub mod fully_connected;
 mod patterns;
 pub mod quantised;
 mod quantised_patterns;
+mod quantised_samples;
 
 pub use epilogue::{Epilogue, FusedAct, WithEpilogue};
 pub use patterns::{Fusions, patterns};

@@ -124,7 +124,7 @@ fn is_foldable(chain: &[Member<'_>], bn: &Member<'_>) -> bool {
     usize::try_from(axis) == Ok(channels) && are_constant(conv) && are_constant(bn)
 }
 
-fn is_relu(call: &Member<'_>) -> bool {
+pub(super) fn is_relu(call: &Member<'_>) -> bool {
     call.op.name == "relu" || call.params.get::<ActivationParams>().act_type == ActType::Relu
 }
 
