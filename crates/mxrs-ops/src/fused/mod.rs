@@ -4,6 +4,7 @@
 //! reference kernel computes what the replaced calls compute, and rounds once. None has a gradient.
 
 pub mod bn_relu;
+pub mod bn_relu_quantize;
 pub mod convolution;
 mod epilogue;
 pub mod fold_bias;
