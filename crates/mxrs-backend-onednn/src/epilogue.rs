@@ -54,6 +54,16 @@ impl Function {
     }
 }
 
+/// Appends max(x, 0) that lets NaN through.
+///
+/// # Errors
+/// What oneDNN reports.
+pub fn append_relu(post_ops: &PostOps) -> Result<()> {
+    let Function { algorithm, alpha, beta } = Function::RELU;
+    // SAFETY: the list is alive.
+    unsafe { result::post_ops_append_eltwise(post_ops.0, algorithm, alpha, beta) }
+}
+
 /// What follows the product.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Epilogue {

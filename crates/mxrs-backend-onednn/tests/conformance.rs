@@ -53,6 +53,7 @@ fn takes_the_operators_of_the_six_networks() {
         "elemwise_add",
         "SoftmaxOutput",
         "_sg_bn_relu",
+        "_sg_bn_relu_quantize",
         "_sg_conv",
         "_sg_fully_connected",
         "_contrib_dequantize",

@@ -138,6 +138,10 @@ fn tensors_as_convolutions_leave_them() {
     let n_ops = |of: &dyn Fn(&Maker, bool) -> bool| met.iter().filter(|(maker, padded, _)| of(maker, *padded)).count();
     assert!(n_ops(&|maker, _| *maker == Maker::Forward) > 10, "{met:?}");
     assert!(n_ops(&|maker, _| *maker == Maker::Backward) > 10, "{met:?}");
+    // Loops of our own over any layout.
+    for name in ["_sg_bn_relu", "_sg_bn_relu_quantize"] {
+        assert!(met.iter().any(|(_, _, op)| *op == name), "{name}: {met:?}");
+    }
     // On processors with narrow registers no layout is padded.
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") {

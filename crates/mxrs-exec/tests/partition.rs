@@ -5,6 +5,8 @@ mod common;
 mod constants;
 #[path = "partition/nets.rs"]
 mod nets;
+#[path = "partition/normalised.rs"]
+mod normalised;
 #[path = "partition/quantised.rs"]
 mod quantised;
 #[path = "partition/random.rs"]

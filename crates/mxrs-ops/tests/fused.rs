@@ -42,6 +42,35 @@ fn call(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Tensor {
     }
 }
 
+/// First output of a call with f32 inputs, as integers of the type it has.
+fn call_typed(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Vec<f64> {
+    let ops = mxrs_ops::catalogue();
+    let op: &OpDef = ops.get(op).expect("an operator");
+    let params = op.parse(attrs).expect("parameters");
+    let mut shapes: Vec<PartialShape> = inputs.iter().map(|t| PartialShape::from(&t.shape)).collect();
+    let mut out_shapes = vec![PartialShape::unknown(); op.n_outputs.get(&params)];
+    op.infer_shapes(&params, &mut shapes, &mut out_shapes).expect("shapes");
+    let mut dtypes = vec![Some(DType::F32); inputs.len()];
+    let mut out_dtypes = vec![None; out_shapes.len()];
+    op.infer_dtypes(&params, &mut dtypes, &mut out_dtypes).expect("types");
+    let descs: Vec<TensorDesc> = inputs.iter().map(|t| TensorDesc::dense(t.shape.clone(), DType::F32)).collect();
+    let of_output = |(shape, dtype): (&PartialShape, Option<DType>)| {
+        TensorDesc::dense(shape.known().expect("a whole shape"), dtype.expect("a type"))
+    };
+    let out_descs: Vec<TensorDesc> = out_shapes.iter().zip(out_dtypes).map(of_output).collect();
+    let values: Vec<Vec<f32>> = inputs.iter().map(|t| t.values.iter().map(|v| *v as f32).collect()).collect();
+    let inputs: Vec<RefInput<'_>> = values
+        .iter()
+        .zip(&descs)
+        .map(|(values, desc)| RefInput { desc, bytes: bytemuck::cast_slice(values) })
+        .collect();
+    let mut memory: Vec<Vec<u8>> = out_descs.iter().map(|d| vec![0; d.size_bytes()]).collect();
+    let mut outputs: Vec<RefOutput<'_>> =
+        memory.iter_mut().zip(&out_descs).map(|(bytes, desc)| RefOutput { desc, bytes }).collect();
+    op.reference.expect("a kernel")(&params, &inputs, &mut outputs, RunMode::default()).expect("a run");
+    elements::read_f64(&memory[0], out_descs[0].dtype)
+}
+
 fn tensors(sample: &Sample) -> Vec<Tensor> {
     let mut seed = Seeded::from_text(sample.name);
     let fill = |input: &mxrs_op::SampleInput| {
@@ -103,6 +132,28 @@ fn normalisation_and_relu_in_one_are_the_two() {
         let inputs = tensors(&sample);
         let expected = call("relu", &Attrs::new(), &[call("BatchNorm", &sample.attrs, &inputs)]);
         assert_close(&call("_sg_bn_relu", &sample.attrs, &inputs), &expected, sample.name);
+    }
+}
+
+#[test]
+fn normalisation_relu_and_quantisation_in_one_are_the_three() {
+    for (word, levels, most) in [("int8", 127.5, 127.0), ("uint8", 255.5, 255.0)] {
+        let reach = 0.5;
+        let attrs = |more: &[(&'static str, &'static str)]| -> Attrs {
+            [("fix_gamma", "False"), ("eps", "0.01")].iter().chain(more).copied().collect()
+        };
+        let shapes: [&[usize]; 5] = [&[2, 12, 6, 5], &[12], &[12], &[12], &[12]];
+        let positive = mxrs_op::Fill::Uniform(0.1, 2.0);
+        let sample = Sample::new("quantised", [("a", "b")], &shapes);
+        let inputs = tensors(&sample.fill(1, positive.clone()).fill(4, positive));
+        let range = [("out_type", word), ("min_calib_range", "0"), ("max_calib_range", "0.5")];
+        let got = call_typed("_sg_bn_relu_quantize", &attrs(&range), &inputs);
+        let real = call("relu", &Attrs::new(), &[call("BatchNorm", &attrs(&[]), &inputs)]);
+        for (got, real) in got.iter().zip(&real.values) {
+            let exact = (real * levels / reach).min(most);
+            assert!((got - exact).abs() <= 0.501, "{word}: {got}, expected about {exact}");
+        }
+        assert!(got.contains(&most) && got.contains(&0.0), "{word}: both ends are met");
     }
 }
 

@@ -120,6 +120,7 @@ fn every_gradient_is_declared() {
         "_bn_fold_bias",
         "_bn_fold_weight",
         "_sg_bn_relu",
+        "_sg_bn_relu_quantize",
         "_sg_conv",
         "_sg_fully_connected",
         "_sg_quantized_conv",

@@ -56,6 +56,7 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         "Pooling" => pooling::check(call).map(|()| pooling::prepare as Prepare),
         "BatchNorm" => batch_norm::check(call).map(|()| batch_norm::forward::prepare as Prepare),
         "_sg_bn_relu" => batch_norm::check(call).map(|()| batch_norm::relu::prepare as Prepare),
+        "_sg_bn_relu_quantize" => batch_norm::quantize::check(call).map(|()| batch_norm::quantize::prepare as Prepare),
         "_backward_BatchNorm" => batch_norm::backward::check(call).map(|()| batch_norm::backward::prepare as Prepare),
         "LRN" => lrn::check(call).map(|()| lrn::prepare as Prepare),
         "Activation" | "relu" | "sigmoid" | "tanh" => eltwise::check(call),

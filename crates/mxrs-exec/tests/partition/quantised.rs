@@ -31,6 +31,12 @@ impl Quantised {
         self.call("_contrib_quantized_conv", name, &[data], &attrs)
     }
 
+    /// A convolution without a bias, which single calls would round to quanta of their sums.
+    fn bare_conv(&mut self, name: &str, data: &str) -> String {
+        let attrs = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)"), ("no_bias", "True")];
+        self.call("_contrib_quantized_conv", name, &[data], &attrs)
+    }
+
     fn requantize(&mut self, name: &str, data: &str, is_unsigned: bool) -> String {
         let attrs = match is_unsigned {
             true => [("min_calib_range", "0"), ("max_calib_range", REACH), ("out_type", "uint8")],
@@ -134,6 +140,85 @@ fn sums_of_32_bits_become_real_numbers_at_once() {
     let end = net.real("end", &fc);
     let graph = net.0.graph(&[&end]);
     let expected = ["_contrib_quantize_v2", "_sg_quantized_fully_connected"];
+    assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
+}
+
+/// A convolution whose result, in real numbers, is added to `other`, with relu behind it if `with_relu`.
+fn real_unit(other: &str, is_requantized: bool, with_relu: bool) -> Graph {
+    let (mut net, x) = Quantised::new();
+    let a = net.bare_conv("a", &x);
+    let a = if is_requantized { net.requantize("ra", &a, false) } else { a };
+    let a = net.real("end", &a);
+    let sum = net.0.call("elemwise_add", "sum", &[other, &a], &[]);
+    let last = if with_relu { net.0.call("relu", "relu", &[&sum], &[]) } else { sum };
+    net.0.graph(&[&last])
+}
+
+#[test]
+fn g23_a_sum_of_real_numbers_is_made_by_the_product() {
+    for (is_requantized, with_relu) in [(false, false), (false, true), (true, false), (true, true)] {
+        let graph = real_unit("x", is_requantized, with_relu);
+        let all = Fusions::default();
+        // Without requantisation nothing is rounded to quanta in either graph.
+        let quanta = if is_requantized { 1.0 } else { 1e-5 };
+        assert_eq!(ops_after(&graph, &all, quanta), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
+        let kept = ops_after(&graph, &Fusions { dequantize: false, ..all }, quanta);
+        let relu: &[&str] = if with_relu { &["relu"] } else { &[] };
+        let product = if is_requantized { "_sg_quantized_conv" } else { "_contrib_quantized_conv" };
+        let behind = ["_contrib_quantize_v2", product, "_contrib_dequantize", "elemwise_add"];
+        assert_eq!(kept, [&behind[..], relu].concat());
+    }
+    // Two products in one sum: the first adds what the second made before it.
+    let (mut net, x) = Quantised::new();
+    let [a, b] = ["a", "b"].map(|name| {
+        let made = net.bare_conv(name, &x);
+        net.real(&format!("real_{name}"), &made)
+    });
+    let sum = net.0.call("elemwise_add", "sum", &[&a, &b], &[]);
+    let graph = net.0.graph(&[&sum]);
+    let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv"];
+    assert_eq!(ops_after(&graph, &Fusions::default(), 1e-5), expected);
+}
+
+#[test]
+fn relu_of_real_numbers_ends_a_product() {
+    let (mut net, x) = Quantised::new();
+    let a = net.bare_conv("a", &x);
+    let a = net.real("end", &a);
+    let relu = net.0.call("Activation", "relu", &[&a], &[("act_type", "relu")]);
+    let graph = net.0.graph(&[&relu]);
+    assert_eq!(ops_after(&graph, &Fusions::default(), 1e-5), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
+    // Other functions do not.
+    let (mut net, x) = Quantised::new();
+    let a = net.bare_conv("a", &x);
+    let a = net.real("end", &a);
+    let tanh = net.0.call("Activation", "tanh", &[&a], &[("act_type", "tanh")]);
+    let graph = net.0.graph(&[&tanh]);
+    assert_eq!(
+        ops_after(&graph, &Fusions::default(), 1e-5),
+        ["_contrib_quantize_v2", "_sg_quantized_conv", "Activation"]
+    );
+}
+
+#[test]
+fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
+    // Relu by an unsigned type: the sum is added to what it left.
+    let (mut net, x) = Quantised::new();
+    let a = net.conv("a", &x);
+    let a = net.requantize("ra", &a, true);
+    let a = net.real("end", &a);
+    let sum = net.0.call("elemwise_add", "sum", &[&a, "x"], &[]);
+    let graph = net.0.graph(&[&sum]);
+    let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "elemwise_add"];
+    assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
+    // Relu in words.
+    let (mut net, x) = Quantised::new();
+    let a = net.conv("a", &x);
+    let a = net.requantize("ra", &a, false);
+    let a = net.relu("relu", &a);
+    let a = net.real("end", &a);
+    let sum = net.0.call("elemwise_add", "sum", &[&a, "x"], &[]);
+    let graph = net.0.graph(&[&sum]);
     assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
 }
 

@@ -4,6 +4,7 @@
 //! reference kernel computes what the replaced calls compute, and rounds once. None has a gradient.
 
 pub mod bn_relu;
+pub mod bn_relu_quantize;
 pub mod convolution;
 mod epilogue;
 pub mod fold_bias;
@@ -12,6 +13,7 @@ pub mod fully_connected;
 mod patterns;
 pub mod quantised;
 mod quantised_patterns;
+mod quantised_samples;
 
 pub use epilogue::{Epilogue, FusedAct, WithEpilogue};
 pub use patterns::{Fusions, patterns};

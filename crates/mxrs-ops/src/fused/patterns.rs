@@ -4,19 +4,21 @@
 //! |---|---|
 //! | `Convolution` | `BatchNorm` of constants; `elemwise_add`; relu, sigmoid, tanh, softrelu, clip from 0 |
 //! | `FullyConnected` | `elemwise_add`; one of those, or square, sqrt, abs, exp |
-//! | `BatchNorm` | relu |
+//! | `BatchNorm` | relu; `_contrib_quantize_v2` of what relu made, in a calibrated range |
 //!
 //! Chains of quantised calls are in `quantised_patterns.rs`. A function before the sum ends the chain, so does anything else. Batch normalisation becomes part of weight and bias
 //! where these and its own parameters are constants, and it normalises the output channels.
 
-use super::{bn_relu, convolution, fold_bias, fold_weight, fully_connected, quantised_patterns};
+use super::{bn_relu, bn_relu_quantize, convolution, fold_bias, fold_weight, fully_connected, quantised_patterns};
 use crate::elemwise::clip::ClipParams;
 use crate::nn::activation::{ActType, ActivationParams};
 use crate::nn::batch_norm::BatchNormParams;
 use crate::nn::convolution::ConvolutionParams;
+use crate::quant::quantize_v2::QuantizeParams;
 use crate::window::channel_axis;
 use mxrs_op::param::Choice;
 use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};
+use mxrs_types::DType;
 
 /// Which chains are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub struct Fusions {
     pub fc_act: bool,
     /// Batch normalisation with relu.
     pub bn_relu: bool,
-    /// Chains that begin with a quantised product and are brought back to 8 bits.
+    /// Chains that begin with a quantised product and are brought back to 8 bits, and what quantises a normalised tensor.
     pub requantize: bool,
     /// Chains of quantised calls that end in real numbers.
     pub dequantize: bool,
@@ -69,6 +71,13 @@ pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
     let conv_act = Stage { accepts: |_, call| act(call).is_some(), ..Stage::of("act", CONV_ACTS) };
     let fc_act = Stage { accepts: |_, call| act(call).is_some(), ..Stage::of("act", FC_ACTS) };
     let relu = Stage { accepts: |_, call| is_relu(call), ..Stage::of("act", &["relu", "Activation"]) };
+    let quantized = Stage {
+        accepts: |chain, call| {
+            let is_relu = chain.last().is_some_and(|last| last.stage == "act" && last.outputs[0].dtype == DType::F32);
+            is_relu && matches!(call.params.get::<QuantizeParams>().calibrated(), Ok(Some(_)))
+        },
+        ..Stage::of("quantize", &["_contrib_quantize_v2"])
+    };
     let all = vec![
         (
             fusions.conv,
@@ -97,11 +106,19 @@ pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
             Pattern {
                 name: "BatchNorm",
                 seed: Stage::of("bn", &["BatchNorm"]),
-                then: vec![relu],
+                then: present(vec![(true, relu), (fusions.requantize, quantized)]),
                 replace: |chain| {
                     let inputs = (0..chain[0].inputs.len()).map(|position| Operand::Input { member: 0, position });
-                    let attrs = chain[0].attrs.clone();
-                    Some(vec![NewCall { op: bn_relu::NAME, suffix: "", attrs, inputs: inputs.collect() }])
+                    let mut attrs = chain[0].attrs.clone();
+                    let mut op = bn_relu::NAME;
+                    if let Some(quantized) = chain.iter().find(|call| call.stage == "quantize") {
+                        op = bn_relu_quantize::NAME;
+                        let range = quantized.params.get::<QuantizeParams>().calibrated().ok()??;
+                        attrs.set("out_type", quantized.outputs[0].dtype.name());
+                        attrs.set("min_calib_range", format!("{}", range.min));
+                        attrs.set("max_calib_range", format!("{}", range.max));
+                    }
+                    Some(vec![NewCall { op, suffix: "", attrs, inputs: inputs.collect() }])
                 },
             },
         ),
@@ -124,7 +141,7 @@ fn is_foldable(chain: &[Member<'_>], bn: &Member<'_>) -> bool {
     usize::try_from(axis) == Ok(channels) && are_constant(conv) && are_constant(bn)
 }
 
-fn is_relu(call: &Member<'_>) -> bool {
+pub(super) fn is_relu(call: &Member<'_>) -> bool {
     call.op.name == "relu" || call.params.get::<ActivationParams>().act_type == ActType::Relu
 }
 

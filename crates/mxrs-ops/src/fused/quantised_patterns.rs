@@ -2,11 +2,12 @@
 //!
 //! | seed | then, in this order, any of them |
 //! |---|---|
-//! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one; `_contrib_quantized_act`; `_contrib_dequantize` |
+//! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one; `_contrib_quantized_act`; `_contrib_dequantize`; `elemwise_add` of real numbers; relu of real numbers |
 //!
-//! Unsigned results are not added to: what is below 0 in them is lost. Each call reads the one before it and its range.
+//! Unsigned results are not added to: what is below 0 in them is lost. Real numbers are added only where nothing else has
+//! been, and nothing has cut off what is below 0. Each call reads the one before it and its range.
 
-use super::patterns::Fusions;
+use super::patterns::{Fusions, is_relu};
 use super::quantised;
 use crate::quant::quantize_v2::QuantizeParams;
 use crate::quant::quantized_elemwise_add::{self, QuantizedAddParams};
@@ -34,11 +35,28 @@ pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
         let act = Stage { accepts: |_, call| reads_ranges(call, 0), ..Stage::of("act", &["_contrib_quantized_act"]) };
         let dequantized =
             Stage { accepts: |_, call| reads_ranges(call, 0), ..Stage::of("dequantize", &["_contrib_dequantize"]) };
+        let real_sum = Stage {
+            enters_by: &[0, 1],
+            accepts: |chain, _| {
+                let is_before = chain.last().is_some_and(|last| last.stage == "dequantize");
+                is_before && !chain.iter().any(|call| matches!(call.stage, "sum" | "act") || makes_unsigned(call))
+            },
+            ..Stage::of("real_sum", &["elemwise_add"])
+        };
+        let real_act = Stage {
+            accepts: |chain, call| {
+                let is_real = chain.last().is_some_and(|last| matches!(last.stage, "dequantize" | "real_sum"));
+                is_real && is_relu(call)
+            },
+            ..Stage::of("real_act", &["relu", "Activation"])
+        };
         let all = [
             (fusions.requantize, requantized),
             (fusions.requantize, sum),
             (fusions.requantize, act),
             (fusions.dequantize, dequantized),
+            (fusions.dequantize, real_sum),
+            (fusions.dequantize, real_act),
         ];
         all.into_iter().filter(|(is, _)| *is).map(|(_, stage)| stage).collect()
     };
@@ -66,6 +84,11 @@ fn reads_ranges(call: &Member<'_>, side: usize) -> bool {
     call.reads == [(side, 0), (first, 1), (first + 1, 2)]
 }
 
+/// Whether the call cuts off what is below 0 by what it makes.
+fn makes_unsigned(call: &Member<'_>) -> bool {
+    call.outputs[0].dtype == DType::U8
+}
+
 fn is_calibrated(call: &Member<'_>) -> bool {
     matches!(call.params.get::<QuantizeParams>().calibrated(), Ok(Some(_)))
 }
@@ -90,10 +113,19 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
                 inputs.push(input(i, other));
                 ranges.extend([input(i, 2 + 2 * other), input(i, 3 + 2 * other)]);
             }
-            "act" => {
+            "act" | "real_act" => {
                 attrs.set("act", "relu");
             }
-            "dequantize" => {}
+            "dequantize" => {
+                // Real numbers have to be cut off in words.
+                if chain.iter().any(makes_unsigned) {
+                    attrs.set("act", "relu");
+                }
+            }
+            "real_sum" => {
+                attrs.set("real_sum", "True");
+                inputs.push(input(i, 1 - member.entered_by));
+            }
             _ => return None,
         }
     }

@@ -96,8 +96,9 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Reduction,
         gradient: Gradient::By(gradient),
         companions: || {
-            let fused = [fused::bn_relu::define(), fused::fold_weight::define(), fused::fold_bias::define()];
-            std::iter::once(define_backward()).chain(fused).collect()
+            let relu = [fused::bn_relu::define(), fused::bn_relu_quantize::define()];
+            let fold = [fused::fold_weight::define(), fused::fold_bias::define()];
+            std::iter::once(define_backward()).chain(relu).chain(fold).collect()
         },
         reference: Some(normalise),
         samples,
@@ -159,11 +160,16 @@ fn infer_backward_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mu
 }
 
 pub(crate) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    infer_shape_along(params.get::<BatchNormParams>().axis, inputs, outputs)
+}
+
+/// [`infer_shape`] with the channels along this axis.
+pub(crate) fn infer_shape_along(axis: i32, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let [data, per_channel @ ..] = inputs else { return Ok(()) };
     let [out, statistics @ ..] = outputs else { return Ok(()) };
     unify(data, out, "output")?;
     let axis = match data.ndim() {
-        Some(ndim) => Some(resolve_axis(i64::from(params.get::<BatchNormParams>().axis), ndim, "data")?),
+        Some(ndim) => Some(resolve_axis(i64::from(axis), ndim, "data")?),
         None => None,
     };
     let mut channels = PartialShape::new([axis.and_then(|axis| data.dim(axis))]);

@@ -1,7 +1,11 @@
-//! BatchNorm over the second axis, in any layout.
+//! BatchNorm over the second axis, in any layout: with its statistics, and at inference with what follows it. The former are
+//! primitives of oneDNN, the latter loops of our own.
 
 pub mod backward;
+mod coefficients;
 pub mod forward;
+mod order;
+pub mod quantize;
 pub mod relu;
 
 use mxrs_op::{OpCall, TensorDesc};

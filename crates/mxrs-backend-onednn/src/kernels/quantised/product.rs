@@ -7,7 +7,7 @@
 use super::{floats, image, layouts, numbers, range, ranges, write_ranges, written_ranges};
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
-use crate::epilogue::fetch;
+use crate::epilogue::{append_relu, fetch};
 use crate::kernels::convolution;
 use crate::library::Library;
 use crate::objects::{Attributes, MemDesc, PostOps, PrimDesc, backend_error, dims};
@@ -17,7 +17,7 @@ use mxrs_onednn_sys::{result, sys};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_ops::Range;
 use mxrs_ops::fused::FusedAct;
-use mxrs_ops::fused::quantised::{FusedPlaces, FusedType, Requantized, WithRequantized};
+use mxrs_ops::fused::quantised::{Addend, FusedPlaces, FusedType, Requantized, WithRequantized};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{DType, Error, Layout, Result};
@@ -91,7 +91,10 @@ impl Recipe {
             // SAFETY: the list is alive.
             unsafe { result::post_ops_append_sum(post_ops.0, sum_scale, 0, dtype)? };
         }
-        if self.is_relu {
+        if self.is_relu && self.sum == Some(DType::F32) {
+            // NaN may come in, and must stay.
+            append_relu(&post_ops)?;
+        } else if self.is_relu {
             // SAFETY: the list is alive.
             unsafe { result::post_ops_append_eltwise(post_ops.0, sys::dnnl_eltwise_relu, 0.0, 0.0)? };
         }
@@ -203,10 +206,13 @@ impl Quantised {
             let to = unsafe { self.parts.bias.of(args) };
             self.fill_bias(args, bias, quanta.collect(), per_unit, to);
         }
-        self.places.sum.map_or(1.0, |(_, at)| {
-            let dtype = self.recipe.sum.unwrap_or(DType::I8);
-            (range(args, at).quantum(dtype) * per_unit) as f32
-        })
+        match self.places.sum {
+            Some(Addend::Quantised { range: at, .. }) => {
+                let dtype = self.recipe.sum.unwrap_or(DType::I8);
+                (range(args, at).quantum(dtype) * per_unit) as f32
+            }
+            Some(Addend::Real { .. }) | None => 1.0,
+        }
     }
 
     fn fill_bias(&self, args: &KernelArgs<'_>, bias: usize, quanta: Vec<f64>, per_unit: f64, to: &mut [f32]) {
@@ -258,8 +264,8 @@ impl Kernel for Quantised {
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| {
             let primitive = self.primitive(self.fill(args))?;
-            if let Some((sum, _)) = self.places.sum {
-                fetch(args, sum, self.recipe.dst.size_bytes());
+            if let Some(sum) = self.places.sum {
+                fetch(args, sum.input(), self.recipe.dst.size_bytes());
             }
             primitive.execute(args)?;
             self.write_ranges(args)
@@ -278,8 +284,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Params::Convolution(p) => p.no_bias,
         Params::FullyConnected(p) => p.no_bias,
     };
-    let with_sum = epilogue.as_ref().is_some_and(|e| e.with_sum);
-    let places = FusedPlaces::new(no_bias, with_sum);
+    let places = FusedPlaces::new(no_bias, epilogue.as_ref());
     let (data, weight, out) = (&call.inputs[0], &call.inputs[1], &call.outputs[0]);
     let n_channels = weight.shape[0];
     let (src, weights, dst, [src_layout, out_layout], sizes, channel_mask) = match &params {
@@ -311,7 +316,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         weights,
         dst,
         bias,
-        sum: places.sum.map(|(sum, _)| call.inputs[sum].dtype),
+        sum: places.sum.map(|sum| call.inputs[sum.input()].dtype),
         is_relu: epilogue.as_ref().is_some_and(|e| e.act == FusedAct::Relu && e.out_type != FusedType::Uint8),
         n_channels,
         channel_mask,
@@ -326,8 +331,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let weights_layout = library.registry.weights_layout(weights_md, &sizes)?;
     let mut input_layouts = layouts(src_layout, call.inputs.len());
     input_layouts[1] = weights_layout;
-    if let Some((sum, _)) = places.sum {
-        input_layouts[sum] = out_layout.clone();
+    if let Some(sum) = places.sum {
+        input_layouts[sum.input()] = out_layout.clone();
     }
     let mut written = written_ranges(call.outputs);
     written.extend(primitive.written());
@@ -348,7 +353,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         input_layouts,
         output_layouts: layouts(out_layout, call.outputs.len()),
         scratch_bytes: scratch.n_bytes(),
-        can_run_inplace: with_sum,
+        can_run_inplace: places.sum.is_some(),
         kernel: Arc::new(kernel),
     })
 }

@@ -1,0 +1,44 @@
+//! What batch normalisation at inference does to the elements of each channel: `(x - mean) · scale + shift`.
+
+use crate::scratch::{FloatPart, ScratchPlan};
+use mxrs_op::KernelArgs;
+use mxrs_ops::nn::batch_norm::BatchNormParams;
+
+/// Where mean, scale and shift of every channel are computed, and from what.
+pub struct Coefficients {
+    /// Channels that there are.
+    channels: usize,
+    eps: f64,
+    fix_gamma: bool,
+    /// Where they lie; zeros where there is no channel.
+    parts: [FloatPart; 3],
+}
+
+impl Coefficients {
+    /// Of `channels` channels, that layouts fill up to `padded`.
+    pub fn new(p: &BatchNormParams, channels: usize, padded: usize, scratch: &mut ScratchPlan) -> Self {
+        let parts = [(); 3].map(|()| FloatPart::new(scratch, padded));
+        Self { channels, eps: p.eps, fix_gamma: p.fix_gamma, parts }
+    }
+
+    /// Fills mean, scale and shift from gamma, beta and the moving statistics, for results counted in `per_unit` parts of 1.
+    ///
+    /// # Safety
+    /// The arguments are those of a call with the inputs of BatchNorm, statistics in f32, and with scratch memory as
+    /// planned; nobody else has slices of these parts.
+    pub unsafe fn fill<'a>(&self, args: &KernelArgs<'a>, per_unit: f64) -> [&'a [f32]; 3] {
+        // SAFETY: the scratch memory is as large as planned, and these are the only slices of the parts.
+        let [mean, scale, shift] = self.parts.map(|part| unsafe { part.of(args) });
+        // SAFETY: an input of `channels` f32 of the running call; its outputs are of other sizes or places.
+        let input = |i: usize, c: usize| unsafe { args.inputs[i].as_ptr().cast::<f32>().wrapping_add(c).read() };
+        for c in 0..mean.len() {
+            let exists = c < self.channels;
+            let gamma = || if self.fix_gamma { 1.0 } else { f64::from(input(1, c)) };
+            let deviation = || (f64::from(input(4, c)) + self.eps).sqrt();
+            mean[c] = if exists { input(3, c) } else { 0.0 };
+            scale[c] = if exists { (gamma() / deviation() * per_unit) as f32 } else { 0.0 };
+            shift[c] = if exists { (f64::from(input(2, c)) * per_unit) as f32 } else { 0.0 };
+        }
+        [mean, scale, shift]
+    }
+}

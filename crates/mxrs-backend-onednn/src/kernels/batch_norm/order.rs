@@ -1,0 +1,108 @@
+//! In which order a tensor's layout has its channels, for loops of our own over all elements.
+
+use mxrs_op::TensorDesc;
+use mxrs_types::Layout;
+
+/// The elements in the order of memory: `n_units` units of `n_steps` steps of `lanes` neighbouring channels each; the units
+/// go round the groups of channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// How many units.
+    pub n_units: usize,
+    /// Steps of a unit.
+    pub n_steps: usize,
+    /// Channels of a step.
+    pub lanes: usize,
+    /// Channels, those that only fill the last group included.
+    pub channels: usize,
+}
+
+impl Order {
+    /// Of a row-major tensor of these sizes.
+    pub fn row_major(sizes: &[usize]) -> Self {
+        Self { n_units: sizes[0] * sizes[1], n_steps: sizes[2..].iter().product(), lanes: 1, channels: sizes[1] }
+    }
+
+    /// Of a tensor in its own layout, channels second; `None` when that is none of ours.
+    pub fn of(desc: &TensorDesc) -> Option<Self> {
+        let sizes: &[usize] = &desc.shape;
+        let Layout::Blocked { padded, strides, blocks } = &desc.layout else {
+            return desc.layout.is_row_major().then(|| Self::row_major(sizes));
+        };
+        let n_cells: usize = sizes[2..].iter().product();
+        let channels = padded[1];
+        let (order, block) = match blocks.as_slice() {
+            [] if strides[1] == 1 => {
+                (Self { n_units: sizes[0] * n_cells, n_steps: 1, lanes: channels, channels }, channels)
+            }
+            &[(1, block)] => {
+                let lanes = block as usize;
+                (Self { n_units: sizes[0] * channels / lanes, n_steps: n_cells, lanes, channels }, lanes)
+            }
+            _ => return None,
+        };
+        // Nothing but the channels may be padded, and the cells of an image must follow one another.
+        let mut stride = block;
+        for axis in (2..sizes.len()).rev() {
+            if sizes[axis] != 1 && strides[axis] != stride {
+                return None;
+            }
+            stride *= sizes[axis];
+        }
+        let is_dense = sizes[0] == 1 || strides[0] == n_cells * channels;
+        let is_grouped = blocks.is_empty() || channels == block || strides[1] == stride;
+        (is_dense && is_grouped && padded[0] == sizes[0] && padded[2..] == sizes[2..]).then_some(order)
+    }
+
+    /// The channel of a unit's first lane.
+    pub fn first_channel(&self, unit: usize) -> usize {
+        unit * self.lanes % self.channels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_types::DType;
+
+    /// A tensor of 2 images of 20 channels and 3 x 4 cells.
+    fn desc(padded: [usize; 4], strides: [usize; 4], blocks: &[(u8, u16)]) -> TensorDesc {
+        let (padded, strides) = (padded.into_iter().collect(), strides.into_iter().collect());
+        let layout = Layout::Blocked { padded, strides, blocks: blocks.iter().copied().collect() };
+        TensorDesc::dense([2, 20, 3, 4], DType::F32).with_layout(layout)
+    }
+
+    #[test]
+    fn the_order_finds_the_channel_of_every_element() {
+        let whole = [2, 20, 3, 4];
+        let cases = [
+            (TensorDesc::dense([2, 20, 3, 4], DType::F32), [240, 12, 4, 1], 1),
+            (desc(whole, [240, 1, 80, 20], &[]), [240, 1, 80, 20], 1),
+            (desc([2, 32, 3, 4], [384, 192, 64, 16], &[(1, 16)]), [384, 192, 64, 16], 16),
+            (desc([2, 24, 3, 4], [288, 96, 32, 8], &[(1, 8)]), [288, 96, 32, 8], 8),
+        ];
+        for (desc, strides, block) in cases {
+            let order = Order::of(&desc).expect("a layout like those of convolutions");
+            assert_eq!(order.n_units * order.n_steps * order.lanes * 4, desc.size_bytes(), "{desc}");
+            for (n, c, y, x) in (0..480).map(|i| (i / 240, i / 12 % 20, i / 4 % 3, i % 4)) {
+                let at = n * strides[0] + c / block * strides[1] + y * strides[2] + x * strides[3] + c % block;
+                let unit = at / (order.n_steps * order.lanes);
+                assert_eq!(order.first_channel(unit) + at % order.lanes, c, "{desc}: element {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_and_other_orders_are_refused() {
+        let whole = [2, 20, 3, 4];
+        for (desc, what) in [
+            (desc(whole, [480, 1, 80, 20], &[]), "a gap between images"),
+            (desc(whole, [240, 1, 20, 60], &[]), "columns before rows"),
+            (desc(whole, [20, 1, 160, 40], &[]), "images inside cells"),
+            (desc([2, 32, 3, 4], [16, 768, 128, 32], &[(1, 16)]), "images inside groups"),
+            (desc([16, 32, 3, 4], [384, 192, 64, 16], &[(1, 16)]), "padded images"),
+        ] {
+            assert_eq!(Order::of(&desc), None, "{what}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Batch normalisation, relu and quantisation become one call.
+
+use super::nets::Net;
+use super::{fill, fused, ops, partitioning};
+use crate::common::{context, options};
+use mxrs_engine::EngineKind;
+use mxrs_exec::{BindOptions, Executor};
+use mxrs_graph::Graph;
+use mxrs_ops::Fusions;
+use mxrs_types::Shape;
+
+const UNSIGNED: &[(&str, &str)] = &[("out_type", "uint8"), ("min_calib_range", "0"), ("max_calib_range", "2")];
+const SIGNED: &[(&str, &str)] = &[("out_type", "int8"), ("min_calib_range", "-1"), ("max_calib_range", "2")];
+const AUTO: &[(&str, &str)] = &[("out_type", "auto"), ("min_calib_range", "0"), ("max_calib_range", "2")];
+const WHOLE: [&str; 3] = ["_sg_bn_relu", "_contrib_quantize_v2", "_contrib_dequantize"];
+const FUSED: [&str; 2] = ["_sg_bn_relu_quantize", "_contrib_dequantize"];
+
+/// `x` normalised, with relu behind it if `with_relu`.
+fn normalised(with_relu: bool) -> (Net, String) {
+    let mut net = Net::new();
+    let bn = net.call("BatchNorm", "bn", &["x"], &[("fix_gamma", "False")]);
+    let last = if with_relu { net.call("relu", "relu", &[&bn], &[]) } else { bn };
+    (net, last)
+}
+
+/// The same quantised, and made real again.
+fn quantised(attrs: &[(&str, &str)], with_relu: bool) -> Graph {
+    let (mut net, last) = normalised(with_relu);
+    let q = net.call("_contrib_quantize_v2", "q", &[&last], attrs);
+    let end = net.call_quantised("_contrib_dequantize", "end", &[&q], &[]);
+    net.graph(&[&end])
+}
+
+fn run(graph: &Graph, options: &BindOptions) -> (Executor, Vec<f32>) {
+    let context = context(EngineKind::Naive, 1);
+    let shapes = [("x", Shape::from(super::nets::SHAPE))];
+    let executor = Executor::simple_bind(graph, &context, &shapes, options).expect("the graph binds");
+    fill(&executor, 3);
+    executor.forward().expect("a run");
+    let out = executor.outputs()[0].to_vec::<f32>().expect("real numbers");
+    (executor, out)
+}
+
+/// Operators of the partitioned graph, whose numbers are those of the single calls within a quantum.
+fn ops_after(graph: &Graph, fusions: &Fusions, quantum: f32) -> Vec<String> {
+    let (_, expected) = run(graph, &options());
+    let (executor, got) = run(graph, &partitioning(fusions));
+    assert!(expected.iter().any(|x| *x > 3.0 * quantum), "the numbers say nothing");
+    for (got, expected) in got.iter().zip(&expected) {
+        assert!((got - expected).abs() <= quantum * 1.001, "{got} and {expected}: {:?}", fused(&executor));
+    }
+    ops(&executor)
+}
+
+#[test]
+fn g23_normalisation_relu_and_quantisation_are_one_call() {
+    let all = Fusions::default();
+    for (attrs, quantum) in [(UNSIGNED, 2.0 / 255.5), (SIGNED, 2.0 / 127.5), (AUTO, 2.0 / 255.5)] {
+        let graph = quantised(attrs, true);
+        assert_eq!(ops_after(&graph, &all, quantum), FUSED, "{attrs:?}");
+        assert_eq!(ops_after(&graph, &Fusions { requantize: false, ..all }, quantum), WHOLE, "{attrs:?}");
+        let none = ops_after(&graph, &Fusions { bn_relu: false, ..all }, quantum);
+        assert_eq!(none, [&["BatchNorm", "relu"], &WHOLE[1..]].concat(), "{attrs:?}");
+    }
+}
+
+#[test]
+fn what_ends_a_normalisation() {
+    let all = Fusions::default();
+    // A range that is not known, and no relu.
+    assert_eq!(ops_after(&quantised(&[("out_type", "int8")], true), &all, 0.1), WHOLE);
+    let bare = ops_after(&quantised(SIGNED, false), &all, 2.0 / 127.5);
+    assert_eq!(bare, ["BatchNorm", "_contrib_quantize_v2", "_contrib_dequantize"]);
+    // A second reader, of real numbers.
+    let (mut net, relu) = normalised(true);
+    let q = net.call("_contrib_quantize_v2", "q", &[&relu], UNSIGNED);
+    let end = net.call_quantised("_contrib_dequantize", "end", &[&q], &[]);
+    let sum = net.call("elemwise_add", "sum", &[&end, &relu], &[]);
+    let kept = ops_after(&net.graph(&[&sum]), &all, 2.0 / 255.5);
+    assert_eq!(kept, [&WHOLE[..], &["elemwise_add"]].concat());
+}
+
+#[test]
+fn a_quantised_tensor_may_be_read_twice() {
+    let (mut net, relu) = normalised(true);
+    let q = net.call("_contrib_quantize_v2", "q", &[&relu], UNSIGNED);
+    let a = net.call_quantised("_contrib_dequantize", "a", &[&q], &[]);
+    let act = net.call_quantised("_contrib_quantized_act", "act", &[&q], &[("act_type", "relu")]);
+    let b = net.call_quantised("_contrib_dequantize", "b", &[&act], &[]);
+    let sum = net.call("elemwise_add", "sum", &[&a, &b], &[]);
+    let ops = ops_after(&net.graph(&[&sum]), &Fusions::default(), 4.0 / 255.5);
+    let readers = ["_contrib_dequantize", "_contrib_quantized_act", "_contrib_dequantize", "elemwise_add"];
+    assert_eq!(ops, [&FUSED[..1], &readers].concat());
+}
