@@ -33,6 +33,7 @@ pub mod elemwise;
 mod filled;
 pub mod fused;
 mod fused_product;
+pub mod fused_quantised;
 mod gradients;
 mod indexing;
 mod inference;

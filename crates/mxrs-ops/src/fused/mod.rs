@@ -11,9 +11,8 @@ pub mod fold_bias;
 pub mod fold_weight;
 pub mod fully_connected;
 mod patterns;
-pub mod quantised;
 mod quantised_patterns;
-mod quantised_samples;
+pub(crate) mod quantised_samples;
 
 pub use epilogue::{Epilogue, FusedAct, WithEpilogue};
 pub use patterns::{Fusions, patterns};

@@ -8,7 +8,7 @@
 //! been, and nothing has cut off what is below 0. Each call reads the one before it and its range.
 
 use super::patterns::{Fusions, is_relu};
-use super::quantised;
+use crate::fused_quantised as quantised;
 use crate::quant::quantize_v2::QuantizeParams;
 use crate::quant::quantized_elemwise_add::{self, QuantizedAddParams};
 use crate::quant::{quantized_conv, quantized_fully_connected};

@@ -28,7 +28,7 @@ const SUM: (&str, &str) = ("with_sum", "True");
 const REAL_SUM: (&str, &str) = ("real_sum", "True");
 
 /// Those of the convolution.
-pub(super) fn samples_of_conv() -> Vec<Sample> {
+pub(crate) fn samples_of_conv() -> Vec<Sample> {
     let inputs = quantized_conv::inputs;
     let (i8, u8, real) = (DType::I8, DType::U8, DType::F32);
     let of = |name, out: &[(&str, &str)], more: &[(&str, &str)], inputs: Vec<SampleInput>| {
@@ -76,7 +76,7 @@ pub(super) fn samples_of_conv() -> Vec<Sample> {
 }
 
 /// Those of the fully connected layer.
-pub(super) fn samples_of_fully_connected() -> Vec<Sample> {
+pub(crate) fn samples_of_fully_connected() -> Vec<Sample> {
     let inputs = quantized_conv::inputs;
     let (i8, u8, real) = (DType::I8, DType::U8, DType::F32);
     let of = |name, out: &[(&str, &str)], more: &[(&str, &str)], inputs: Vec<SampleInput>| {

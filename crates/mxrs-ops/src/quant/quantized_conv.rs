@@ -9,7 +9,6 @@
 //! as in `_contrib_quantized_fully_connected`. Dtypes: data i8 u8, weight i8, bias i8 or, beyond MXNet, f32, with ranges
 //! nobody reads.
 
-use crate::fused;
 use crate::nn::convolution::{Convolution, ConvolutionParams};
 use crate::quantised::{floats, integers, sample};
 use crate::quantised_product::{self, QuantisedProduct, channels_last};
@@ -33,7 +32,7 @@ impl QuantisedProduct for Convolution {
 pub fn define() -> OpDef {
     OpDef {
         summary: "convolution of int8, summed up in int32",
-        companions: || vec![fused::quantised::define_conv()],
+        companions: || vec![crate::fused_quantised::define_conv()],
         samples,
         ..quantised_product::define::<Convolution>(NAME)
     }

@@ -9,7 +9,6 @@
 //! nobody reads.
 
 use super::quantized_conv::inputs;
-use crate::fused;
 use crate::nn::fully_connected::{FullyConnected, FullyConnectedParams};
 use crate::quantised::sample;
 use crate::quantised_product::{self, QuantisedProduct};
@@ -29,7 +28,7 @@ impl QuantisedProduct for FullyConnected {
 pub fn define() -> OpDef {
     OpDef {
         summary: "matrix product of int8, summed up in int32",
-        companions: || vec![fused::quantised::define_fully_connected()],
+        companions: || vec![crate::fused_quantised::define_fully_connected()],
         samples,
         ..quantised_product::define::<FullyConnected>(NAME)
     }

@@ -17,7 +17,7 @@ use mxrs_onednn_sys::{result, sys};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_ops::Range;
 use mxrs_ops::fused::FusedAct;
-use mxrs_ops::fused::quantised::{Addend, FusedPlaces, FusedType, Requantized, WithRequantized};
+use mxrs_ops::fused_quantised::{Addend, FusedPlaces, FusedType, Requantized, WithRequantized};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{DType, Error, Layout, Result};

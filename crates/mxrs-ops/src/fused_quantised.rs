@@ -12,8 +12,8 @@
 //! MXNet: `_sg_mkldnn_conv` and `_sg_mkldnn_fully_connected` with `quantized`, under other names. Inference only. Dtypes:
 //! data i8 u8, sum i8 u8 f32, weight i8, bias i8 f32.
 
-use super::epilogue::FusedAct;
-use super::quantised_samples::{samples_of_conv, samples_of_fully_connected};
+use crate::fused::FusedAct;
+use crate::fused::quantised_samples::{samples_of_conv, samples_of_fully_connected};
 use crate::inference::{bad_attribute, learn_dtype, unify};
 use crate::nn::convolution::Convolution;
 use crate::nn::fully_connected::FullyConnected;
