@@ -106,7 +106,9 @@ fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
 fn samples() -> Vec<Sample> {
     let of = |name, attrs: &[(&str, &str)], shape: &[usize], channels| {
         let attrs: Attrs = attrs.iter().copied().collect();
-        Sample { attrs, ..batch_norm::sample(name, [], shape, channels) }
+        let mut sample = Sample { attrs, ..batch_norm::sample(name, [], shape, channels) };
+        sample.inputs.iter_mut().for_each(|input| input.dtype = Some(DType::F32));
+        sample
     };
     let free = ("fix_gamma", "False");
     let unsigned = [("out_type", "uint8"), ("min_calib_range", "0"), ("max_calib_range", "1.5")];
