@@ -1,5 +1,7 @@
 //! What MXNet 1.9.1's `quantize_model` found out about the two networks with the 297 validation images in batches of 27
 //! (`MXNET_SUBGRAPH_BACKEND=NONE`): least and greatest value, threshold for int8, threshold with `auto`.
+// The digits are MXNet's.
+#![allow(clippy::excessive_precision)]
 
 /// Value, least, greatest, entropy threshold for int8, entropy threshold with `auto`.
 pub type Row = (&'static str, f32, f32, f32, f32);
