@@ -15,8 +15,8 @@ fn script(folder: &Path, name: &str, body: &str) -> PathBuf {
     path
 }
 
-/// An exporter that knows one network, of ten classes: convert onnx export --network N --batch-size B --seed S
-/// --save-params PREFIX OUT.
+/// An exporter that knows one network, of ten classes: convert onnx export --network N --batch-size B --no-check
+/// --seed S --save-params PREFIX OUT.
 fn exporter(folder: &Path) -> PathBuf {
     let copies = format!(
         "[ $5 = lenet ] || {{ echo \"there is no $5\" >&2; exit 2; }}\n\
