@@ -20,8 +20,8 @@ fn script(folder: &Path, name: &str, body: &str) -> PathBuf {
 fn exporter(folder: &Path) -> PathBuf {
     let copies = format!(
         "[ $5 = lenet ] || {{ echo \"there is no $5\" >&2; exit 2; }}\n\
-         cp {DIGITS}/lenet-symbol.json ${{11}}-symbol.json\ncp {DIGITS}/lenet-0010.params ${{11}}-0000.params\n\
-         echo onnx > ${{12}}"
+         cp {DIGITS}/lenet-symbol.json ${{12}}-symbol.json\ncp {DIGITS}/lenet-0010.params ${{12}}-0000.params\n\
+         echo onnx > ${{13}}"
     );
     script(folder, "exporter", &copies)
 }
