@@ -2,6 +2,7 @@
 //! odd ones, and numbers that are infinite or none.
 
 mod common;
+mod copies;
 
 use common::{backends, check};
 use mxrs_op::{Fill, Sample};

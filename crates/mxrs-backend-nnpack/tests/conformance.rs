@@ -1,15 +1,8 @@
 //! Every sample that the backend takes, against the reference kernels, on one thread and on two, with every instruction set.
 
 use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
-use mxrs_sync::{Team, TeamConfig};
-use mxrs_testkit::conformance;
-use std::num::NonZeroUsize;
-use std::sync::Arc;
-
-fn team(threads: usize) -> Arc<Team> {
-    let threads = NonZeroUsize::new(threads).expect("a positive number");
-    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
-}
+use mxrs_sync::Team;
+use mxrs_testkit::conformance::{self, team};
 
 #[test]
 fn agrees_with_the_reference_on_every_sample() {

@@ -1,5 +1,8 @@
 //! Fully-connected layers of odd sizes, against a sum of products in double precision.
 
+mod copies;
+
+use copies::copy;
 use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, TensorDesc};
 use mxrs_sync::{Team, TeamConfig};
@@ -29,21 +32,7 @@ fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_p
     let data: Vec<Vec<f64>> = data.collect();
     let mut buffers: Vec<AlignedBuffer> = data.iter().map(|data| AlignedBuffer::from_f64(data, DType::F32)).collect();
     let weights = inputs[1].with_layout(planned.input_layouts[1].clone());
-    let mut packed = AlignedBuffer::poisoned(weights.size_bytes());
-    if !weights.layout.is_row_major() {
-        let kernel = backend.reorder(&inputs[1], &weights).expect("no error").expect("a form of its own");
-        let args = KernelArgs {
-            inputs: &[RawTensor::from_slice(buffers[1].bytes())],
-            outputs: &[RawTensor::from_mut_slice(packed.bytes_mut())],
-            reqs: &[WriteReq::Write],
-            scratch: RawTensor::from_slice(&[]),
-            team,
-            random: None,
-        };
-        kernel.run(&args).expect("it packs");
-        assert!(packed.guard_is_intact());
-        buffers[1] = packed;
-    }
+    buffers[1] = copy(backend, &buffers[1], &inputs[1], &weights, team);
     let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
     let mut result = AlignedBuffer::poisoned(out[0].size_bytes());
     let args = KernelArgs {

@@ -1,12 +1,14 @@
 //! Random convolutions, with every kind of epilogue, against a sum of products in double precision.
 
+mod copies;
+
+use copies::copy;
 use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, Support, TensorDesc};
-use mxrs_sync::{Team, TeamConfig};
+use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
+use mxrs_testkit::conformance::team;
 use mxrs_types::{DType, WriteReq};
-use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 /// A convolution with what follows it.
 #[derive(Clone, Copy, Debug)]
@@ -250,30 +252,6 @@ fn padding(blocked: &AlignedBuffer, [n, k, h, w]: [usize; 4]) -> impl Iterator<I
     })
 }
 
-fn copy(backend: &Nnpack, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDesc, team: &Team) -> AlignedBuffer {
-    if from.layout == to.layout {
-        return data.clone();
-    }
-    let kernel = backend.reorder(from, to).expect("no error").expect("a layout of its own");
-    let mut copy = AlignedBuffer::poisoned(to.size_bytes());
-    let args = KernelArgs {
-        inputs: &[RawTensor::from_slice(data.bytes())],
-        outputs: &[RawTensor::from_mut_slice(copy.bytes_mut())],
-        reqs: &[WriteReq::Write],
-        scratch: RawTensor::from_slice(&[]),
-        team,
-        random: None,
-    };
-    kernel.run(&args).expect("a copy runs");
-    assert!(copy.guard_is_intact());
-    copy
-}
-
-fn team(threads: usize) -> Arc<Team> {
-    let threads = NonZeroUsize::new(threads).expect("a positive number");
-    Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
-}
-
 #[test]
 fn random_problems_agree_with_double_precision() {
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
@@ -385,7 +363,7 @@ fn winograd_agrees_with_double_precision() {
 /// Whatever a search may take computes the same.
 #[test]
 fn every_way_is_the_same_convolution() {
-    let team = Team::new(TeamConfig { threads: NonZeroUsize::new(2).unwrap(), cpus: None }).unwrap();
+    let team = team(2);
     let backend = Nnpack::new(&team, NnpackOptions { accuracy: Accuracy::Loose, ..NnpackOptions::default() });
     let mut numbers = Numbers(0x3c6e_f372);
     let case = |c: usize, k: usize, size: usize, window: (usize, usize)| Case {

@@ -1,5 +1,6 @@
 //! Calls on data in blocks of channels, beside the reference kernel's answer.
 
+use crate::copies::copy;
 use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
 use mxrs_op::{Backend, KernelArgs, OpCall, RawTensor, Sample, Support, TensorDesc};
 use mxrs_sync::Team;
@@ -94,24 +95,4 @@ fn assert_padding_is_zero(buffer: &AlignedBuffer, desc: &TensorDesc, what: &str)
         let channel = at / (16 * h * w) % (padded / 16) * 16 + at % 16;
         assert!(channel < c || x == 0.0, "{what}: padding channel {channel} holds {x}");
     }
-}
-
-/// A tensor in another layout.
-fn copy(backend: &Nnpack, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDesc, team: &Team) -> AlignedBuffer {
-    if from.layout == to.layout {
-        return data.clone();
-    }
-    let kernel = backend.reorder(from, to).expect("no error").expect("a layout of its own");
-    let mut copy = AlignedBuffer::poisoned(to.size_bytes());
-    let args = KernelArgs {
-        inputs: &[RawTensor::from_slice(data.bytes())],
-        outputs: &[RawTensor::from_mut_slice(copy.bytes_mut())],
-        reqs: &[WriteReq::Write],
-        scratch: RawTensor::from_slice(&[]),
-        team,
-        random: None,
-    };
-    kernel.run(&args).expect("a copy runs");
-    assert!(copy.guard_is_intact());
-    copy
 }
