@@ -34,7 +34,9 @@ pub enum Winograd {
 pub(crate) fn nnpack(settings: &Settings, winograd: Winograd) -> NnpackOptions {
     let accuracy = if winograd == Winograd::Loose { Accuracy::Loose } else { Accuracy::Close };
     let threads = settings.threads.nnpack_threads;
-    NnpackOptions { threads, winograd: winograd != Winograd::Off, accuracy, ..NnpackOptions::default() }
+    // Without one, without the other: what is left are direct sums.
+    let is_fast = winograd != Winograd::Off;
+    NnpackOptions { threads, winograd: is_fast, fourier: is_fast, accuracy, ..NnpackOptions::default() }
 }
 
 /// The engine: scheduler and workers.
