@@ -1,8 +1,9 @@
-//! Speed of inference, networks here and in other libraries, in turns: `cargo xtask compare score`.
+//! Speed of inference and of training, networks here and in other libraries, in turns: `cargo xtask compare score`.
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use mxrs_benches::machine::Machine;
+use mxrs_benches::memory::Mode;
 use mxrs_benches::memory::subject::COMPARED;
 use mxrs_benches::report::{Format, PeerStatus, Report};
 use mxrs_benches::rounds::Progress;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Compares speed of inference: images per second of networks with the same weights, each library in its own process.
+/// Compares speed of inference or training: images per second of networks with the same weights, each library in its own process.
 #[derive(Parser)]
 struct Args {
     /// Networks
@@ -27,6 +28,9 @@ struct Args {
     /// Element types
     #[arg(long, value_enum, value_delimiter = ',', default_value = "float32")]
     dtype: Vec<Dtype>,
+    /// What is done with a batch: inference, or a step of training with momentum
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "inference")]
+    mode: Vec<Mode>,
     /// Threads of each library; several numbers make a table of how it scales
     #[arg(long, value_delimiter = ',', default_value = "2")]
     threads: Vec<usize>,
@@ -72,7 +76,7 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let done = if args.serve { ours::run() } else { compare(&args) };
+    let done = if args.serve { ours::run(&args.places.set) } else { compare(&args) };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -124,24 +128,22 @@ fn measure(args: &Args, peers: &[Peer]) -> Result<Found> {
     write_scripts(scripts.path())?;
     let below = args.folder.clone().unwrap_or_else(std::env::temp_dir);
     std::fs::create_dir_all(&below).with_context(|| format!("making {}", below.display()))?;
-    let per_files = args.dtype.len() * args.threads.len();
+    let kinds = kinds(args);
     let n_pairs = if args.concurrent { args.network.len() } else { 0 };
-    let progress = Progress::new(args.network.len() * args.batch.len() * per_files + n_pairs);
+    let progress = Progress::new(args.network.len() * args.batch.len() * kinds.len() + n_pairs);
     let mut found = Found::default();
     for network in &args.network {
         for batch in &args.batch {
             let files =
                 Files::export(mxrs, network, *batch, &below).map_err(|e| Failure::new("no files", format!("{e:#}")));
-            for dtype in &args.dtype {
-                for threads in &args.threads {
-                    let case = Case { network: network.clone(), batch: *batch, dtype: *dtype, threads: *threads };
-                    progress.case(&case.to_string());
-                    found.contests.push(match &files {
-                        Ok(files) => contest(&case, peers, &args.places, scripts.path(), files, plan, &progress),
-                        Err(failure) => Contest::of_failure(&case, peers, failure),
-                    });
-                    progress.case_done();
-                }
+            for &(mode, dtype, threads) in &kinds {
+                let case = Case { network: network.clone(), batch: *batch, dtype, threads, mode };
+                progress.case(&case.to_string());
+                found.contests.push(match &files {
+                    Ok(files) => contest(&case, peers, &args.places, scripts.path(), files, plan, &progress),
+                    Err(failure) => Contest::of_failure(&case, peers, failure),
+                });
+                progress.case_done();
             }
         }
         if args.concurrent {
@@ -154,6 +156,19 @@ fn measure(args: &Args, peers: &[Peer]) -> Result<Found> {
     Ok(found)
 }
 
+/// What every network is run as at each batch size.
+fn kinds(args: &Args) -> Vec<(Mode, Dtype, usize)> {
+    let of_mode = |mode: &Mode| {
+        let mode = *mode;
+        let of_dtype = move |dtype: &Dtype| {
+            let dtype = *dtype;
+            args.threads.iter().map(move |threads| (mode, dtype, *threads))
+        };
+        args.dtype.iter().flat_map(of_dtype)
+    };
+    args.mode.iter().flat_map(of_mode).collect()
+}
+
 /// Two processes at once, for every peer.
 fn pairs(
     network: &str,
@@ -164,7 +179,8 @@ fn pairs(
     below: &Path,
     plan: Plan,
 ) -> Vec<(Peer, Result<Pair, Failure>)> {
-    let case = Case { network: network.to_owned(), batch: 1, dtype: Dtype::Float32, threads: 1 };
+    let mode = Mode::Inference;
+    let case = Case { network: network.to_owned(), batch: 1, dtype: Dtype::Float32, threads: 1, mode };
     let files = Files::export(mxrs, network, 1, below).map_err(|e| Failure::new("no files", format!("{e:#}")));
     let pair = |peer: &Peer| {
         let files = files.as_ref().map_err(Failure::clone)?;
@@ -187,7 +203,7 @@ fn report(args: &Args, machine: &Machine, peers: &[Peer], found: &Found, begin: 
         sections.push(section);
     }
     notes.extend(explanations(args, found, begin));
-    let title = format!("Inference, random weights (mxrs with {})", ours::backends()?);
+    let title = format!("Images per second, random weights (mxrs with {})", ours::backends(&args.places.set)?);
     Ok(Report { title, machine: machine.clone(), peers: statuses(peers, found), sections, notes })
 }
 

@@ -6,6 +6,7 @@ use super::load::Moment;
 use super::peers::{Peer, Places};
 use super::process::Process;
 use super::{Case, Failure, serve};
+use crate::memory::Mode;
 use crate::memory::resident;
 use crate::rounds::Progress;
 use crate::summary::Summary;
@@ -214,7 +215,7 @@ pub fn contest(
     for seat in &mut seats {
         seat.measured.peak_bytes = seat.process.peak_bytes().or(seat.measured.peak_bytes);
     }
-    if plan.n_checked > 0 {
+    if plan.n_checked > 0 && case.mode == Mode::Inference {
         check(&mut seats, &load, files, plan);
     }
     let mut outcomes: Vec<(Peer, Result<Measured, Failure>)> = Vec::new();
@@ -282,7 +283,8 @@ mod tests {
 
     #[test]
     fn the_best_peer_is_never_ours_and_the_ratio_is_of_neighbours() {
-        let case = Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Float32, threads: 2 };
+        let case =
+            Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Float32, threads: 2, mode: Mode::Inference };
         let outcomes = vec![
             (Peer::Mxrs, Ok(measured(&[10.0, 20.0, 40.0]))),
             (Peer::Mxnet, Ok(measured(&[5.0, 10.0, 20.0]))),

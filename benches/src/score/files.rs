@@ -48,6 +48,7 @@ impl Files {
             shape: case.shape()?,
             dtype: case.dtype.word().to_owned(),
             threads: case.threads,
+            mode: case.mode.word().to_owned(),
         })
     }
 

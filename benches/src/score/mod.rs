@@ -1,4 +1,5 @@
-//! Speed of inference: networks with the same random weights here and in other libraries, each in a process of its own.
+//! Speed of inference and of training: networks with the same random weights here and in other libraries, each in a
+//! process of its own.
 //!
 //! A case ([`Case`]) is a network at a batch size. Its files are made once ([`files`]); every peer ([`peers`]) that can
 //! be started loads them, and then all take turns ([`contest`]): in every round each runs for about a second while the
@@ -18,6 +19,7 @@ pub mod saved;
 pub mod serve;
 pub mod tables;
 
+use crate::memory::Mode;
 use crate::memory::subject::Subject;
 use anyhow::Result;
 use clap::ValueEnum;
@@ -53,6 +55,8 @@ pub struct Case {
     pub dtype: Dtype,
     /// Threads each peer may use.
     pub threads: usize,
+    /// What is done with a batch.
+    pub mode: Mode,
 }
 
 impl Case {
@@ -67,7 +71,8 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, batch {}, {}, threads {}", self.network, self.batch, self.dtype.word(), self.threads)
+        let Self { network, batch, dtype, threads, mode } = self;
+        write!(f, "{network}, {}, batch {batch}, {}, threads {threads}", mode.word(), dtype.word())
     }
 }
 

@@ -12,20 +12,32 @@ use mxrs::{BoundModel, Model, Runtime};
 
 const DATA: &str = "data";
 
-/// Serves until standard input is closed.
+/// Serves until standard input is closed, with these variables (`NAME=VALUE`).
 ///
 /// # Errors
-/// Standard input or output fails.
-pub fn run() -> Result<()> {
-    serve(&format!("mxrs {}", env!("CARGO_PKG_VERSION")), |load| Ok(Box::new(Bound::new(load)?)))
+/// A text that is no variable; standard input or output fails.
+pub fn run(set: &[String]) -> Result<()> {
+    let set = variables(set)?;
+    serve(&format!("mxrs {}", env!("CARGO_PKG_VERSION")), |load| Ok(Box::new(Bound::new(load, &set)?)))
 }
 
-/// The backends that ours runs with on this machine, by name.
+/// Names and values of `NAME=VALUE`.
+fn variables(set: &[String]) -> Result<Vec<(String, String)>> {
+    let pair = |text: &String| {
+        let (name, value) = text.split_once('=').with_context(|| format!("`{text}` is not NAME=VALUE"))?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    set.iter().map(pair).collect()
+}
+
+/// The backends that ours runs with on this machine with these variables, by name.
 ///
 /// # Errors
-/// A backend cannot be loaded.
-pub fn backends() -> Result<String> {
-    let runtime = Runtime::builder().env(&MapSource::new([("OMP_NUM_THREADS", "1")])).build()?;
+/// A text that is no variable; a backend cannot be loaded.
+pub fn backends(set: &[String]) -> Result<String> {
+    let threads = ("OMP_NUM_THREADS".to_owned(), "1".to_owned());
+    let set = variables(set)?.into_iter().chain([threads]);
+    let runtime = Runtime::builder().env(&MapSource::new(set)).build()?;
     let names: Vec<String> = runtime.backends().list().iter().map(|backend| backend.name().to_string()).collect();
     Ok(names.join(", "))
 }
@@ -33,9 +45,10 @@ pub fn backends() -> Result<String> {
 struct Bound(BoundModel);
 
 impl Bound {
-    fn new(load: &Load) -> Result<Self> {
+    fn new(load: &Load, set: &[(String, String)]) -> Result<Self> {
+        anyhow::ensure!(load.mode == "inference", "no {} here", load.mode);
         let threads = ("OMP_NUM_THREADS".to_owned(), load.threads.to_string());
-        let runtime = Runtime::builder().env(&MapSource::new([threads])).build()?;
+        let runtime = Runtime::builder().env(&MapSource::new(set.iter().cloned().chain([threads]))).build()?;
         let shape: Shape = load.shape.iter().copied().collect();
         let model = match load.dtype.as_str() {
             "float32" => Model::load_files(&runtime, &load.symbol, &load.params)?,
@@ -92,8 +105,9 @@ mod tests {
             shape: vec![2, 1, 28, 28],
             dtype: "float32".into(),
             threads: 1,
+            mode: "inference".into(),
         };
-        let mut bound = Bound::new(&load).unwrap();
+        let mut bound = Bound::new(&load, &[]).unwrap();
         let outputs = bound.answer(&super::super::serve::uniform(load.n_elements())).unwrap();
         assert_eq!(outputs.len(), 2 * 10);
         for image in outputs.chunks(10) {
@@ -102,7 +116,7 @@ mod tests {
         bound.run().unwrap();
         for dtype in ["bfloat16", "float16"] {
             // There is no LeNet in 16 bits.
-            assert!(Bound::new(&Load { dtype: dtype.into(), ..load.clone() }).is_err(), "{dtype}");
+            assert!(Bound::new(&Load { dtype: dtype.into(), ..load.clone() }, &[]).is_err(), "{dtype}");
         }
     }
 }

@@ -5,6 +5,8 @@ from serve import serve
 
 
 def load(order):
+    if order['mode'] != 'inference':
+        raise ValueError('this package does not train')
     if order['dtype'] != 'float32':
         raise ValueError('its CPU provider has no kernels for ' + order['dtype'])
     options = ort.SessionOptions()

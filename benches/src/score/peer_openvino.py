@@ -5,6 +5,8 @@ from serve import serve
 
 
 def load(order):
+    if order['mode'] != 'inference':
+        raise ValueError('it does not train')
     core = ov.Core()
     model = core.compile_model(order['onnx'], 'CPU', {
         'PERFORMANCE_HINT': 'LATENCY',

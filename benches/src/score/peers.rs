@@ -44,6 +44,9 @@ pub struct Places {
     /// The program that runs Candle
     #[arg(long, value_name = "FILE")]
     pub candle: Option<PathBuf>,
+    /// A variable of ours, such as MXNET_ONEDNN_ENABLED=0; its environment is empty otherwise
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
 }
 
 const SCRIPTS: [(&str, &str); 5] = [
@@ -115,6 +118,7 @@ impl Peer {
                 let this = std::env::current_exe().map_err(|error| missing(&error.to_string()))?;
                 let mut command = Command::new(this);
                 command.arg("--serve");
+                command.args(places.set.iter().map(|pair| format!("--set={pair}")));
                 command
             }
             Self::Mxnet => script(&places.mxnet_python, mxnet, "peer_mxnet.py")?,
@@ -147,11 +151,13 @@ impl Peer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Mode;
     use crate::score::Dtype;
 
     #[test]
     fn a_peer_that_was_not_found_names_the_flag_that_helps() {
-        let case = Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Float32, threads: 2 };
+        let case =
+            Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Float32, threads: 2, mode: Mode::Inference };
         for peer in Peer::value_variants() {
             let command = peer.command(&Places::default(), Path::new("/scripts"), &case);
             match command {

@@ -32,7 +32,7 @@ pub fn svg(contests: &[Contest], peers: &[Peer], machine: &str) -> Result<String
         let is_its = |panel: &&mut Vec<&Contest>| {
             panel.first().is_some_and(|first| {
                 let (a, b) = (&first.case, &contest.case);
-                (a.batch, a.dtype, a.threads) == (b.batch, b.dtype, b.threads)
+                (a.mode, a.batch, a.dtype, a.threads) == (b.mode, b.batch, b.dtype, b.threads)
             })
         };
         match panels.iter_mut().find(is_its) {
@@ -66,7 +66,7 @@ fn draw_panel(area: &Area<'_>, panel: &[&Contest], peers: &[Peer]) -> Result<(),
     let highest = bars.iter().map(|bar| bar.height).fold(1.0, f64::max);
     let case = panel.first().map(|contest| {
         let case = &contest.case;
-        format!("batch {}, {}, threads: {}", case.batch, case.dtype.word(), case.threads)
+        format!("{}, batch {}, {}, threads: {}", case.mode.word(), case.batch, case.dtype.word(), case.threads)
     });
     let mut chart = ChartBuilder::on(area)
         .caption(case.unwrap_or_default(), ("sans-serif", 18))
@@ -132,6 +132,7 @@ fn bars(panel: &[&Contest], peers: &[Peer]) -> Vec<Bar> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Mode;
     use crate::score::contest::Measured;
     use crate::score::{Case, Dtype, Failure};
 
@@ -150,7 +151,7 @@ mod tests {
             (Peer::Tract, Err(Failure::new("died", "why"))),
         ];
         Contest {
-            case: Case { network: network.into(), batch, dtype: Dtype::Float32, threads: 2 },
+            case: Case { network: network.into(), batch, dtype: Dtype::Float32, threads: 2, mode: Mode::Inference },
             outcomes,
             others: None,
         }
@@ -172,9 +173,14 @@ mod tests {
         let contests =
             [contest("alexnet", 1, 4.0, 2.0), contest("vgg-16", 1, 8.0, 2.0), contest("alexnet", 32, 1.0, 2.0)];
         let text = svg(&contests, &PEERS, "a CPU").unwrap();
-        for words in
-            ["alexnet (4.0/s)", "vgg-16 (8.0/s)", "alexnet (1.0/s)", "batch 32, float32, threads: 2", "MXNet", "a CPU"]
-        {
+        for words in [
+            "alexnet (4.0/s)",
+            "vgg-16 (8.0/s)",
+            "alexnet (1.0/s)",
+            "inference, batch 32, float32, threads: 2",
+            "MXNet",
+            "a CPU",
+        ] {
             assert!(text.contains(words), "{words} in {text}");
         }
         // It never ran.

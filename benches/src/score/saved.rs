@@ -29,6 +29,7 @@ fn contest(contest: &Contest) -> Value {
         "batch": contest.case.batch,
         "dtype": contest.case.dtype.word(),
         "threads": contest.case.threads,
+        "mode": contest.case.mode.word(),
         "cpus_busy_with_others": contest.others,
         "peers": Value::Object(contest.outcomes.iter().map(peer).collect::<Map<_, _>>()),
     })
@@ -70,6 +71,7 @@ fn pair(network: &str, peer: Peer, outcome: &Result<Pair, Failure>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Mode;
     use crate::score::{Case, Dtype};
 
     #[test]
@@ -83,7 +85,13 @@ mod tests {
             agreement: Some(Err(Failure::new("other size", "why"))),
         };
         let contest = Contest {
-            case: Case { network: "alexnet".into(), batch: 32, dtype: Dtype::Float32, threads: 2 },
+            case: Case {
+                network: "alexnet".into(),
+                batch: 32,
+                dtype: Dtype::Float32,
+                threads: 2,
+                mode: Mode::Inference,
+            },
             outcomes: vec![(Peer::Mxrs, Ok(measured)), (Peer::Tract, Err(Failure::new("died", "of thirst")))],
             others: Some(0.5),
         };

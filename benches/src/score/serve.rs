@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {"do": "load", "network": "alexnet", "symbol": "…", "params": "…", "onnx": "…", "shape": [1, 3, 224, 224],
-//!  "dtype": "float32", "threads": 2}       answers {"name": "ours 1.0", "load_s": 0.2, "first_s": 0.1}
+//!  "dtype": "float32", "threads": 2, "mode": "inference"}  answers {"name": "ours 1.0", "load_s": 0.2, "first_s": 0.1}
 //! {"do": "run", "seconds": 1, "warm": true}  answers {"n": 12, "seconds": 1.04}
 //! {"do": "answer", "input": "…"}             answers {"outputs": […]}; the input is a file of float32
 //! ```
@@ -32,6 +32,8 @@ pub struct Load {
     pub dtype: String,
     /// Threads it may use.
     pub threads: usize,
+    /// `inference`, or `training`: then a run is a step of stochastic gradient descent with momentum.
+    pub mode: String,
 }
 
 impl Load {
@@ -46,6 +48,7 @@ impl Load {
             "shape": self.shape,
             "dtype": self.dtype,
             "threads": self.threads,
+            "mode": self.mode,
         })
     }
 
@@ -65,6 +68,7 @@ impl Load {
             shape: shape.context("`shape` is not of whole numbers")?,
             dtype: text("dtype")?,
             threads: order["threads"].as_u64().context("no `threads`")? as usize,
+            mode: text("mode")?,
         })
     }
 
@@ -198,13 +202,14 @@ mod tests {
             shape: vec![1, 3],
             dtype: "float32".into(),
             threads: 1,
+            mode: "inference".into(),
         }
     }
 
     #[test]
     fn an_order_to_load_survives_its_line() {
         assert_eq!(Load::from_order(&load().to_order()).unwrap(), load());
-        for key in ["network", "symbol", "params", "onnx", "shape", "dtype", "threads"] {
+        for key in ["network", "symbol", "params", "onnx", "shape", "dtype", "threads", "mode"] {
             let mut order = load().to_order();
             order[key] = Value::Null;
             let error = Load::from_order(&order).unwrap_err().to_string();

@@ -7,7 +7,8 @@ use crate::report::{Cell, Column, Section};
 
 const MIB: f64 = (1 << 20) as f64;
 /// Columns before the first peer.
-const CASE: [Column; 4] = [("network", "network"), ("batch", "batch"), ("dtype", "type"), ("threads", "threads")];
+const CASE: [Column; 5] =
+    [("network", "network"), ("mode", "mode"), ("batch", "batch"), ("dtype", "type"), ("threads", "threads")];
 
 /// Every table of these contests; `peers` are those asked for.
 pub fn sections(contests: &[Contest], peers: &[Peer]) -> Vec<Section> {
@@ -53,6 +54,7 @@ pub fn reasons(contests: &[Contest]) -> Vec<String> {
 fn case_cells(case: &Case) -> Vec<Cell> {
     vec![
         Cell::text(&case.network),
+        Cell::text(case.mode.word()),
         Cell::Number(case.batch as f64, 0),
         Cell::text(case.dtype.word()),
         Cell::Number(case.threads as f64, 0),
@@ -122,7 +124,7 @@ fn ratios(contests: &[Contest], peers: &[Peer]) -> Section {
 }
 
 fn is_same_but_network(a: &Case, b: &Case) -> bool {
-    (a.batch, a.dtype, a.threads) == (b.batch, b.dtype, b.threads)
+    (a.mode, a.batch, a.dtype, a.threads) == (b.mode, b.batch, b.dtype, b.threads)
 }
 
 /// The root of the product; `None` of nothing.
@@ -131,18 +133,19 @@ fn geometric_mean(values: &[f64]) -> Option<f64> {
     (n > 0).then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / n as f64).exp())
 }
 
-/// How much faster each is with more threads than the fewest; nothing if all cases have the same number.
+/// How much faster each is with more threads than the fewest, by its fastest rounds: the cases are not neighbours in time, and
+/// what else the machine does only slows down. Nothing if all cases have the same number.
 fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     let fewest = contests.iter().map(|contest| contest.case.threads).min()?;
-    let title = format!("Speed with more threads / speed with {fewest}, medians");
+    let title = format!("Speed with more threads / speed with {fewest}, fastest rounds");
     let mut section = Section::new("scaling", title, &columns(peers));
     for contest in contests.iter().filter(|contest| contest.case.threads > fewest) {
         let base = Case { threads: fewest, ..contest.case.clone() };
         let Some(base) = contests.iter().find(|other| other.case == base) else { continue };
-        let median = |contest: &Contest, peer: Peer| Some(contest.measured(peer)?.speed()?.median);
+        let best = |contest: &Contest, peer: Peer| Some(contest.measured(peer)?.speed()?.max);
         let mut cells = case_cells(&contest.case);
         cells.extend(peers.iter().map(|peer| {
-            let pair = median(contest, *peer).zip(median(base, *peer));
+            let pair = best(contest, *peer).zip(best(base, *peer));
             Cell::number(pair.map(|(more, fewest)| more / fewest), 2, "")
         }));
         section.row(cells);

@@ -7,7 +7,7 @@ use mxrs_types::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What [`Executor::time_steps`] measured.
+/// What [`Executor::time_steps`] or [`Executor::time_training_steps`] measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepTimes {
     /// Of each step, in the order of the report without the preparing ones: the mean over all runs.
@@ -38,6 +38,43 @@ impl Executor {
         let (steps, whole) = &*times.lock();
         let mean = |sum: &Duration| *sum / n_runs.max(1) as u32;
         Ok(StepTimes { steps: steps.iter().map(mean).collect(), whole: mean(whole) })
+    }
+}
+
+impl Executor {
+    /// Runs training `2 * n_runs` times, gradients included: every other time step by step, waiting after each. The steps
+    /// are those of [`Executor::training_report`] without the preparing ones. Waits for the end.
+    ///
+    /// # Errors
+    /// As [`Executor::forward_train`] and [`Executor::backward`], and what a kernel reports.
+    pub fn time_training_steps(&self, n_runs: usize) -> Result<StepTimes> {
+        let wait = || self.context.engine().wait_to_write(self.pool().var());
+        let run = || {
+            self.forward_train()?;
+            self.backward(&[])?;
+            wait()
+        };
+        run()?;
+        let runner = self.runner(true)?;
+        let [_, backward] = runner.halves();
+        let n_runs = n_runs.max(1) as u32;
+        let mut steps = vec![Duration::ZERO; backward.end];
+        let mut whole = Duration::ZERO;
+        for _ in 0..n_runs {
+            let start = Instant::now();
+            run()?;
+            whole += start.elapsed();
+            let random = runner.reserve(&self.context);
+            runner.prepare()?;
+            wait()?;
+            for (step, sum) in steps.iter_mut().enumerate() {
+                let start = Instant::now();
+                runner.step(step, random, &self.context, None)?;
+                wait()?;
+                *sum += start.elapsed();
+            }
+        }
+        Ok(StepTimes { steps: steps.iter().map(|sum| *sum / n_runs).collect(), whole: whole / n_runs })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::machine::Machine;
+use crate::memory::Mode;
 use crate::report::{Format, Report};
 use crate::score::Dtype;
 use crate::score::agreement::Agreement;
@@ -18,7 +19,7 @@ fn measured(speeds: &[f64]) -> Measured {
 fn contest(network: &str, threads: usize, ours: &[f64], theirs: &[f64]) -> Contest {
     let died = Err(Failure::new("died", "exit status: 7: out of memory"));
     Contest {
-        case: Case { network: network.into(), batch: 1, dtype: Dtype::Float32, threads },
+        case: Case { network: network.into(), batch: 1, dtype: Dtype::Float32, threads, mode: Mode::Inference },
         outcomes: vec![(Peer::Mxrs, Ok(measured(ours))), (Peer::Mxnet, Ok(measured(theirs))), (Peer::Tract, died)],
         others: None,
     }
@@ -74,9 +75,9 @@ fn more_threads_are_beside_fewer() {
 
 #[test]
 fn a_contest_without_anybody_has_its_row_all_the_same() {
-    let case = Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Bfloat16, threads: 2 };
+    let case = Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Bfloat16, threads: 2, mode: Mode::Inference };
     let contests = [Contest::of_failure(&case, &PEERS, &Failure::new("no file", "no exporter"))];
     let table = report(&contests).render(Format::Markdown);
-    assert!(table.contains("| alexnet | 1 | bfloat16 | 2 | no file | no file | no file |"), "{table}");
+    assert!(table.contains("| alexnet | inference | 1 | bfloat16 | 2 | no file | no file | no file |"), "{table}");
     assert_eq!(geometric_mean(&[]), None);
 }

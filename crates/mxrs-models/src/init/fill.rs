@@ -24,6 +24,14 @@ impl Stream {
         (self.0.next_u32() >> 8) as f32 * (1.0 / 16_777_216.0)
     }
 
+    /// Fills with numbers of one kind or the other.
+    pub fn draw(&mut self, kind: super::RandomKind, scale: f32, out: &mut [f32]) {
+        match kind {
+            super::RandomKind::Uniform => self.uniform(scale, out),
+            super::RandomKind::Gaussian => self.normal(scale, out),
+        }
+    }
+
     /// Fills with numbers in `[-scale, scale)`.
     pub fn uniform(&mut self, scale: f32, out: &mut [f32]) {
         out.iter_mut().for_each(|v| *v = (2.0 * self.unit() - 1.0) * scale);

@@ -1,10 +1,12 @@
-//! Initialisers: what a parameter starts with.
+//! Initialisers: what a parameter starts with; names, parameters and defaults are MXNet's.
 //!
 //! A variable's own `__init__` decides; else the end of its name does: weights take the initialiser the caller chose,
 //! biases and means start at 0, scales and variances at 1. Every variable has a random stream of its own, made of the
 //! seed and its name, so neither order nor number of the others changes its values.
 
+mod bilinear;
 mod fill;
+mod orthogonal;
 mod parse;
 
 use fill::Stream;
@@ -61,12 +63,37 @@ pub enum Initializer {
         /// Numerator.
         magnitude: f32,
     },
+    /// Rows that are orthogonal to each other and of length `scale`, or columns if those are fewer, of the weight seen as a
+    /// matrix with `shape[0]` rows. Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear neural
+    /// networks", arXiv:1312.6120.
+    Orthogonal {
+        /// Length.
+        scale: f32,
+        /// What the matrix is made of before it becomes orthogonal.
+        rand_type: RandomKind,
+    },
+    /// The kernel of bilinear interpolation, for a `Deconvolution` that makes images larger; shape `[O, I, H, W]`.
+    Bilinear,
+    /// 0, but `forget_bias` for the forget gates: the second quarter of the biases of an LSTM.
+    LstmBias {
+        /// What the forget gates begin with.
+        forget_bias: f32,
+    },
 }
 
 impl Initializer {
     /// Uniform Xavier over the mean fan, with this magnitude.
     pub fn xavier(magnitude: f32) -> Self {
         Self::Xavier { rnd_type: RandomKind::Uniform, factor_type: FactorKind::Avg, magnitude }
+    }
+
+    /// By the name that MXNet creates it with, in any case, with its default parameters: `xavier`, `msraprelu`, `orthogonal`,
+    /// `normal`, `uniform`, `zeros`, `ones`, `bilinear`, `lstmbias`.
+    ///
+    /// # Errors
+    /// A name that is none.
+    pub fn create(name: &str) -> Result<Self> {
+        parse::create(name)
     }
 
     /// Fills the variable `name` whose `__init__` text is `init`: `out` has the elements of `shape`, row-major.
@@ -92,10 +119,14 @@ impl Initializer {
             Self::Normal { sigma } => stream.normal(sigma, out),
             Self::Xavier { rnd_type, factor_type, magnitude } => {
                 let scale = (magnitude / fan(name, shape, factor_type)?).sqrt();
-                match rnd_type {
-                    RandomKind::Uniform => stream.uniform(scale, out),
-                    RandomKind::Gaussian => stream.normal(scale, out),
-                }
+                stream.draw(rnd_type, scale, out);
+            }
+            Self::Orthogonal { scale, rand_type } => orthogonal::fill(name, shape, scale, rand_type, &mut stream, out)?,
+            Self::Bilinear => bilinear::fill(name, shape, out)?,
+            Self::LstmBias { forget_bias } => {
+                let quarter = out.len() / 4;
+                out.fill(0.0);
+                out[quarter..2 * quarter].fill(forget_bias);
             }
         }
         Ok(())

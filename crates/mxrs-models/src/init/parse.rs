@@ -59,8 +59,30 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
             let magnitude = 2.0 / (1.0 + slope * slope);
             Ok(Initializer::Xavier { rnd_type: RandomKind::Gaussian, factor_type, magnitude })
         }
-        _ => Err(wrong("zero, one, constant, uniform, normal, xavier or msraprelu")),
+        "orthogonal" => {
+            allow(&["scale", "rand_type"])?;
+            let rand_type = match word(args, "rand_type", "uniform") {
+                Some("uniform") => RandomKind::Uniform,
+                Some("normal") => RandomKind::Gaussian,
+                _ => return Err(wrong("rand_type uniform or normal")),
+            };
+            Ok(Initializer::Orthogonal { scale: number("scale", 1.414)?, rand_type })
+        }
+        "bilinear" => allow(&[]).map(|()| Initializer::Bilinear),
+        "lstmbias" => {
+            allow(&["forget_bias"])?;
+            Ok(Initializer::LstmBias { forget_bias: number("forget_bias", 1.0)? })
+        }
+        _ => Err(wrong(KNOWN)),
     }
+}
+
+const KNOWN: &str = "zero, one, constant, uniform, normal, xavier, msraprelu, orthogonal, bilinear or lstmbias";
+
+/// By name alone.
+pub(super) fn create(name: &str) -> Result<Initializer> {
+    let text = serde_json::json!([name, {}]).to_string();
+    parse("", &text).map_err(|_| Error::invalid("initializer", format!("`{name}`"), format!("one of {KNOWN}")))
 }
 
 /// A text argument; `None` when it is something else.

@@ -98,3 +98,54 @@ fn attributes_are_read_or_refused() {
         assert!(parse(bad).unwrap_err().to_string().contains("variable `v`"), "{bad}");
     }
 }
+
+#[test]
+fn orthogonal_vectors_have_their_length() {
+    for (shape, kind) in [([6usize, 4, 3, 3], RandomKind::Uniform), ([40, 2, 3, 3], RandomKind::Gaussian)] {
+        let scale = 1.414;
+        let init = Initializer::Orthogonal { scale, rand_type: kind };
+        let shape = Shape::from(shape);
+        let values = init.values("a_weight", None, &shape, 3).unwrap();
+        let (rows, columns) = (shape[0], values.len() / shape[0]);
+        let vector = |i: usize| -> Vec<f64> {
+            let at = |j: usize| if rows <= columns { i * columns + j } else { j * columns + i };
+            (0..rows.max(columns)).map(|j| f64::from(values[at(j)])).collect()
+        };
+        for i in 0..rows.min(columns) {
+            for j in 0..=i {
+                let product: f64 = vector(i).iter().zip(vector(j)).map(|(x, y)| x * y).sum();
+                let expected = if i == j { f64::from(scale).powi(2) } else { 0.0 };
+                assert!((product - expected).abs() < 1e-5, "{i} {j}: {product}");
+            }
+        }
+    }
+    let init = Initializer::create("orthogonal").unwrap();
+    assert!(init.values("a_weight", None, &Shape::from([3]), 0).unwrap_err().to_string().contains("2 axes"));
+}
+
+#[test]
+fn names_are_those_mxnet_creates_by() {
+    for name in ["zeros", "ones", "Uniform", "normal", "Xavier", "MSRAPrelu", "orthogonal", "bilinear", "LSTMBias"] {
+        Initializer::create(name).unwrap();
+    }
+    let error = Initializer::create("xavir").unwrap_err().to_string();
+    assert!(error.contains("`xavir`") && error.contains("xavier"), "{error}");
+}
+
+#[test]
+fn the_forget_gate_is_the_second_of_four() {
+    let init = Initializer::Zero;
+    let text = "[\"lstmbias\", {\"forget_bias\": 2.5}]";
+    let values = init.values("x", Some(text), &Shape::from([8]), 0).unwrap();
+    assert_eq!(values, [0.0, 0.0, 2.5, 2.5, 0.0, 0.0, 0.0, 0.0]);
+}
+
+/// Written by MXNet 1.9.1: `mx.init.Bilinear()` on a weight of shape (1, 2, 4, 4), the first channel.
+#[test]
+fn bilinear_is_that_of_mxnet() {
+    let [a, b, c] = [0.0625, 0.1875, 0.5625];
+    let values = Initializer::Bilinear.values("up_weight", None, &Shape::from([1, 2, 4, 4]), 0).unwrap();
+    assert_eq!(values[..16], [a, b, b, a, b, c, c, b, b, c, c, b, a, b, b, a]);
+    assert_eq!(values[..16], values[16..]);
+    assert!(Initializer::Bilinear.values("up_weight", None, &Shape::from([4, 4]), 0).is_err());
+}

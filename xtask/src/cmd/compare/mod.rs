@@ -28,7 +28,7 @@ enum What {
     Engine(engine::Args),
     /// Memory of networks: MXNet 1.9.1's and ours, planned and resident; and training with recomputation and without
     Memory(memory::Args),
-    /// Speed of networks at inference: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, PyTorch's, tract's and Candle's
+    /// Speed of networks at inference or in training: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, PyTorch's, tract's and Candle's
     Score(Box<score::Args>),
     /// Memory pools: ours, glibc's malloc and mimalloc on traces of training, and the single warm call
     Storage(storage::Args),

@@ -1,4 +1,4 @@
-//! `cargo xtask compare score`: speed of networks at inference here and in other libraries, which it installs.
+//! `cargo xtask compare score`: speed of networks at inference or in training here and in other libraries, which it installs.
 
 mod install;
 
@@ -25,9 +25,15 @@ pub struct Args {
     /// Element types: float32, bfloat16 [default: float32]
     #[arg(long, value_name = "TYPE,…")]
     dtype: Option<String>,
+    /// What is done with a batch: inference, training [default: inference]
+    #[arg(long, value_name = "MODE,…")]
+    mode: Option<String>,
     /// Threads of each library; several numbers make a table of how it scales [default: 2]
     #[arg(long, value_name = "N,…")]
     threads: Option<String>,
+    /// A variable of ours, such as MXNET_ONEDNN_ENABLED=0
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
     /// Who takes part [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PEER,…")]
     peer: Vec<Peer>,
@@ -147,6 +153,7 @@ impl Args {
             ("--network", self.network.clone()),
             ("--batch", self.batch.clone()),
             ("--dtype", self.dtype.clone()),
+            ("--mode", self.mode.clone()),
             ("--threads", self.threads.clone()),
             ("--peer", (!peers.is_empty()).then(|| peers.join(","))),
             ("--rounds", self.rounds.map(|n| n.to_string())),
@@ -158,7 +165,8 @@ impl Args {
         ];
         let given = flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
         let concurrent = self.concurrent.then(|| "--concurrent".to_owned());
-        given.flatten().chain(concurrent).chain(self.format.flags()).collect()
+        let set = self.set.iter().map(|pair| format!("--set={pair}"));
+        given.flatten().chain(set).chain(concurrent).chain(self.format.flags()).collect()
     }
 }
 
@@ -182,8 +190,9 @@ mod tests {
         assert_eq!(args(&[]).unwrap().flags(here), [""; 0]);
         let words = ["--network", "alexnet", "--peer", "mxrs,torch-compile", "--rounds", "3", "--concurrent"];
         assert_eq!(args(&words).unwrap().flags(here), words);
-        let words = ["--save", "a.json", "--plot", "/b.svg", "--format", "markdown"];
-        let expected = ["--save", "/here/a.json", "--plot", "/b.svg", "--format", "markdown"];
+        let words = ["--mode", "training", "--save", "a.json", "--plot", "/b.svg", "--set=A=0", "--format", "markdown"];
+        let expected =
+            ["--mode", "training", "--save", "/here/a.json", "--plot", "/b.svg", "--set=A=0", "--format", "markdown"];
         assert_eq!(args(&words).unwrap().flags(here), expected);
     }
 

@@ -1,0 +1,54 @@
+//! Matrices with orthogonal rows or columns.
+
+use super::RandomKind;
+use super::fill::Stream;
+use mxrs_types::{Error, Result, Shape};
+
+/// Fills a weight, seen as a matrix of `shape[0]` rows, with orthogonal vectors of length `scale`: rows, or columns if those
+/// are fewer. They come of random vectors by the method of Gram and Schmidt, twice for the sake of rounding, in float64.
+///
+/// # Errors
+/// Fewer than two axes.
+pub(super) fn fill(
+    name: &str,
+    shape: &Shape,
+    scale: f32,
+    kind: RandomKind,
+    stream: &mut Stream,
+    out: &mut [f32],
+) -> Result<()> {
+    if shape.ndim() < 2 {
+        return Err(Error::shape("orthogonal", name, "at least 2 axes", shape.to_string()));
+    }
+    let (rows, columns) = (shape[0], shape[1..].iter().product::<usize>());
+    let (n, len) = (rows.min(columns), rows.max(columns));
+    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(n);
+    let mut drawn = vec![0.0f32; len];
+    while basis.len() < n {
+        stream.draw(kind, 1.0, &mut drawn);
+        let mut vector: Vec<f64> = drawn.iter().map(|x| f64::from(*x)).collect();
+        let before = dot(&vector, &vector).sqrt();
+        for _ in 0..2 {
+            for other in &basis {
+                let share = dot(&vector, other);
+                vector.iter_mut().zip(other).for_each(|(x, y)| *x -= share * y);
+            }
+        }
+        let length = dot(&vector, &vector).sqrt();
+        // What is left of one that nearly depends on the others is rounding: another is drawn.
+        if length > 1e-8 * before {
+            vector.iter_mut().for_each(|x| *x /= length);
+            basis.push(vector);
+        }
+    }
+    for (i, value) in out.iter_mut().enumerate() {
+        let (row, column) = (i / columns, i % columns);
+        let x = if rows <= columns { basis[row][column] } else { basis[column][row] };
+        *value = (f64::from(scale) * x) as f32;
+    }
+    Ok(())
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
