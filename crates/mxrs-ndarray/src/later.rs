@@ -16,7 +16,7 @@ impl<R> Reading<R> {
     /// # Errors
     /// The deferred error of whoever should have written one of them.
     pub fn wait(self) -> Result<R> {
-        self.receiver.recv().or_else(|_| Err(self.why_skipped()))
+        self.receiver.recv().map_err(|_| self.why_skipped())
     }
 
     /// The result if it is there.
