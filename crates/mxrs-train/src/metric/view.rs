@@ -53,6 +53,15 @@ impl<'a> View<'a> {
         Ok(Self { shape, elements })
     }
 
+    /// All of an array, as one axis.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn whole(dtype: DType, bytes: &'a [u8]) -> Result<Self> {
+        let n = bytes.len() / dtype.size_of();
+        Self::new(&Shape::from([n]), dtype, bytes, n)
+    }
+
     /// Sizes of the axes; the first without the rows that do not count.
     pub fn shape(&self) -> &Shape {
         &self.shape
