@@ -23,10 +23,14 @@
 
 mod augment;
 mod batch;
+mod create;
 mod decode;
 mod fault;
+mod idx_ubyte;
 mod image;
 mod iter;
+mod loader;
+mod mnist_iter;
 mod nd_array_iter;
 mod normalise;
 mod options;
@@ -38,13 +42,17 @@ mod record_iter;
 mod record_source;
 mod resample;
 mod resize_iter;
+mod text;
 mod threads;
 
 pub use augment::Augment;
 pub use batch::Batch;
+pub use create::create;
 pub use decode::{DecodeLimits, decode};
 pub use image::Image;
 pub use iter::{DataBatch, DataDesc, DataIter};
+pub use loader::{BatchSampler, DataLoader, DataLoaderBuilder, Dataset, LastSamples, Sampler, stack};
+pub use mnist_iter::MnistIter;
 pub use nd_array_iter::{LastBatch, NdArrayIter, NdArrayIterBuilder};
 pub use normalise::PixelType;
 pub use options::ImageOptions;
@@ -53,4 +61,5 @@ pub use prepare::{prepare, prepare_on};
 pub use record_iter::{ImageRecordIter, ImageRecordIterBuilder};
 pub use resample::{InterMethod, Interpolation, resize, resize_on};
 pub use resize_iter::ResizeIter;
+pub use text::{CsvIter, LibSvmIter, LibSvmSettings};
 pub use threads::ImageThreads;
