@@ -35,7 +35,6 @@ impl Random {
     }
 
     /// Uniform in [0, 1).
-    #[cfg(test)]
     pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -43,6 +42,22 @@ impl Random {
     /// Uniform in 0 to `n - 1`; 0 for `n` of 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
+    }
+
+    /// Uniform in [low, high).
+    pub(crate) fn uniform(&mut self, low: f32, high: f32) -> f32 {
+        self.unit() as f32 * (high - low) + low
+    }
+
+    /// Uniform in `centre` plus or minus `most`.
+    pub(crate) fn around(&mut self, centre: f32, most: f32) -> f32 {
+        centre + self.uniform(-most, most)
+    }
+
+    /// Normal with mean 0 and deviation 1 (Box and Muller).
+    pub(crate) fn normal(&mut self) -> f32 {
+        let (u, v) = (1.0 - self.unit(), self.unit());
+        ((-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()) as f32
     }
 
     /// Puts the values into a random order, all orders equally likely (Fisher and Yates).
@@ -93,6 +108,10 @@ mod tests {
             assert!((0.0..1.0).contains(&u) && random.below(7) < 7);
         }
         assert!(low < 1e-3 && high > 0.999 && (sum / 10_000.0 - 0.5).abs() < 0.015, "{low} {high} {sum}");
+        let normals: Vec<f64> = (0..10_000).map(|_| f64::from(random.normal())).collect();
+        let moment = |power: i32| normals.iter().map(|x| x.powi(power)).sum::<f64>() / 1e4;
+        assert!(moment(1).abs() < 0.04 && (moment(2) - 1.0).abs() < 0.06 && (moment(4) - 3.0).abs() < 0.4);
+        assert_eq!(random.around(3.0, 0.0), 3.0);
         assert_eq!((random.below(1), random.below(0)), (0, 0));
     }
 }
