@@ -59,6 +59,11 @@ impl Image {
         self.pixels
     }
 
+    /// The bytes, for changing them.
+    pub(crate) fn pixels_mut(&mut self) -> &mut [u8] {
+        &mut self.pixels
+    }
+
     /// The bytes of row `y`.
     pub(crate) fn row(&self, y: usize) -> &[u8] {
         let stride = self.width * self.channels;

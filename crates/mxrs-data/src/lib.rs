@@ -1,7 +1,7 @@
 //! Record iterators: image decoding, preparation and batches with padding, as MXNet's `ImageRecordIter` makes them.
 //!
-//! Does not know arrays, devices or operators: a [`Batch`] is plain `Vec<f32>`, which the facade copies where it is needed.
-//! Does not shuffle, augment or read ahead.
+//! Does not know arrays, devices or operators: a [`DataBatch`] holds plain tensors in host memory, which the facade copies
+//! where they are needed.
 //!
 //! ```
 //! use mxrs_data::{DecodeLimits, Image, ImageOptions, decode, prepare};
@@ -18,24 +18,48 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Read next: [`ImageRecordIter`] for whole files of records, [`prepare`] for what happens to one image.
+//! Read next: [`DataIter`] for what all iterators do, [`ImageRecordIter`] for whole files of records, [`Augment`] for random
+//! changes of images, [`prepare`] for what happens to one image without any.
 
+mod augment;
 mod batch;
+mod create;
 mod decode;
 mod fault;
+mod idx_ubyte;
 mod image;
+mod iter;
+mod loader;
+mod mnist_iter;
+mod nd_array_iter;
+mod normalise;
 mod options;
+mod param_map;
+mod prefetching_iter;
 mod prepare;
+mod random;
 mod record_iter;
 mod record_source;
-mod resize;
+mod resample;
+mod resize_iter;
+mod text;
 mod threads;
 
+pub use augment::Augment;
 pub use batch::Batch;
+pub use create::create;
 pub use decode::{DecodeLimits, decode};
 pub use image::Image;
+pub use iter::{DataBatch, DataDesc, DataIter};
+pub use loader::{BatchSampler, DataLoader, DataLoaderBuilder, Dataset, LastSamples, Sampler, stack};
+pub use mnist_iter::MnistIter;
+pub use nd_array_iter::{LastBatch, NdArrayIter, NdArrayIterBuilder};
+pub use normalise::PixelType;
 pub use options::ImageOptions;
+pub use prefetching_iter::PrefetchingIter;
 pub use prepare::{prepare, prepare_on};
 pub use record_iter::{ImageRecordIter, ImageRecordIterBuilder};
-pub use resize::{resize, resize_on};
+pub use resample::{InterMethod, Interpolation, resize, resize_on};
+pub use resize_iter::ResizeIter;
+pub use text::{CsvIter, LibSvmIter, LibSvmSettings};
 pub use threads::ImageThreads;

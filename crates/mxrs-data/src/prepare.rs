@@ -57,7 +57,7 @@ pub fn prepare_on(threads: &ImageThreads, image: &Image, options: &ImageOptions,
 }
 
 /// Height and width to resize to so that the shorter edge has the wanted length.
-fn shorter_edge(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
+pub(crate) fn shorter_edge(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
     let edge = options.resize?;
     let (h, w) = (image.height(), image.width());
     let longer =
@@ -66,14 +66,14 @@ fn shorter_edge(image: &Image, options: &ImageOptions) -> Option<(usize, usize)>
 }
 
 /// Height and width to resize to when the image is too low.
-fn up_to_height(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
+pub(crate) fn up_to_height(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
     let height = options.data_shape[1];
     let width = height as f32 / image.height() as f32 * image.width() as f32;
     (image.height() < height).then_some((height, (width as usize).max(1)))
 }
 
 /// Height and width to resize to when the image is too narrow.
-fn up_to_width(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
+pub(crate) fn up_to_width(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
     let [_, height, width] = options.data_shape;
     let scaled = width as f32 / image.width() as f32 * image.height() as f32;
     // Rounding must not make the image lower than it has to be.

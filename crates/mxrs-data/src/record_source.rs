@@ -1,5 +1,6 @@
-//! Where an iterator's records come from: one share of a file, in file order, again and again.
+//! Where an iterator's records come from: one share of a file, each epoch in its own order.
 
+use crate::random::Random;
 use mxrs_format::recordio::{Index, RecordReader, part_range};
 use mxrs_format::{Options, reader::Reader};
 use mxrs_types::{Error, Result};
@@ -10,20 +11,45 @@ use std::path::{Path, PathBuf};
 
 /// One record as it lies in the file.
 pub(crate) struct Record {
-    pub(crate) payload: Vec<u8>,
+    /// Its bytes, or why they cannot be read.
+    pub(crate) payload: Result<Vec<u8>>,
     /// Offset of its first byte in the file.
     pub(crate) offset: u64,
-    /// How many records of this share come before it.
+    /// How many records of this share come before it in the file.
     pub(crate) number: u64,
 }
 
-/// One share of a record file.
+/// The order of an epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shuffle {
+    /// Every record to any place.
+    pub(crate) seed: Option<u64>,
+    /// Runs of records of so many bytes to any place; with a seed for records as well these change places inside a run only.
+    pub(crate) chunks: Option<Chunks>,
+}
+
+/// Runs of neighbouring records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunks {
+    pub(crate) len_bytes: u64,
+    pub(crate) seed: u64,
+}
+
+/// One share of a record file, as it was when it was opened.
 pub(crate) struct RecordSource {
     path: PathBuf,
     reader: RecordReader<BufReader<File>>,
     share: Share,
-    /// Records read in this pass.
+    shuffle: Shuffle,
+    /// Damage between records is passed over.
+    lenient: bool,
+    /// Bytes that were passed over.
+    skipped_bytes: u64,
+    epoch: u64,
+    /// Records read in this epoch, those before a place that was gone to included.
     n_read: u64,
+    /// Numbers of the records in the order of the epoch it was made for.
+    order: Option<(u64, Vec<u32>)>,
     /// Records of the share, once known.
     len: Option<u64>,
 }
@@ -37,7 +63,13 @@ enum Share {
 
 impl RecordSource {
     /// Opens share `part` of `n_parts`: of the records listed in the index, or without one, of the bytes of the file.
-    pub(crate) fn open(rec: &Path, idx: Option<&Path>, part: usize, n_parts: usize) -> Result<Self> {
+    pub(crate) fn open(
+        rec: &Path,
+        idx: Option<&Path>,
+        (part, n_parts): (usize, usize),
+        shuffle: Shuffle,
+        lenient: bool,
+    ) -> Result<Self> {
         let size = std::fs::metadata(rec).map_err(|e| Error::io(rec, &e))?.len();
         let (part, n_parts) = (part as u64, n_parts as u64);
         let share = match idx {
@@ -61,8 +93,19 @@ impl RecordSource {
             Share::Bytes(_) => None,
         };
         let reader = RecordReader::open(rec, &Options::strict())?;
-        let mut source = Self { path: rec.into(), reader, share, n_read: 0, len };
-        source.rewind()?;
+        let mut source = Self {
+            path: rec.into(),
+            reader,
+            share,
+            shuffle,
+            lenient,
+            skipped_bytes: 0,
+            epoch: 0,
+            n_read: 0,
+            order: None,
+            len,
+        };
+        source.start(0, 0)?;
         Ok(source)
     }
 
@@ -71,58 +114,128 @@ impl RecordSource {
         &self.path
     }
 
+    /// The epoch that is read.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// Records of the share, if known without reading: from an index, or after a whole pass.
     pub(crate) fn known_len(&self) -> Option<u64> {
         self.len
     }
 
-    /// Records of the share, counted in a pass of its own if need be.
+    /// Bytes between records that were passed over as damaged, as far as known.
+    pub(crate) fn skipped_bytes(&self) -> u64 {
+        self.skipped_bytes
+    }
+
+    /// Records of the share, counted in a pass over their heads if need be.
     pub(crate) fn count(&mut self) -> Result<u64> {
         if let (None, Share::Bytes(range)) = (self.len, &self.share) {
-            let mut reader = RecordReader::open(&self.path, &Options::strict())?;
-            reader.set_range(range.clone())?;
-            let mut record = Vec::new();
-            let mut n = 0;
-            while reader.read_into(&mut record).map_err(|e| e.with_path(&self.path))?.is_some() {
-                n += 1;
-            }
-            self.len = Some(n);
+            self.len = Some(self.scan(range.clone())?.0.len() as u64);
         }
         Ok(self.len.unwrap_or(0))
     }
 
-    /// Goes back to the first record.
-    pub(crate) fn rewind(&mut self) -> Result<()> {
-        self.n_read = 0;
-        match &self.share {
-            Share::Bytes(range) => self.reader.set_range(range.clone()).map_err(|e| e.with_path(&self.path)),
-            Share::Offsets(_) => Ok(()),
+    /// Offsets of the records that start in a range, and bytes passed over.
+    fn scan(&self, range: Range<u64>) -> Result<(Vec<u64>, u64)> {
+        let file = File::open(&self.path).map_err(|e| Error::io(&self.path, &e))?;
+        let size = file.metadata().map_err(|e| Error::io(&self.path, &e))?.len();
+        // Only heads are read, eight bytes at a time; more would be read in vain.
+        let file = BufReader::with_capacity(8, file);
+        let options = if self.lenient { Options::lenient() } else { Options::strict() };
+        let mut reader = RecordReader::new(Reader::bounded(file, 0, size), &options);
+        let offsets = reader.set_range(range).and_then(|()| reader.offsets()).map_err(|e| e.with_path(&self.path))?;
+        for warning in reader.take_warnings() {
+            tracing::warn!("{}: {warning}", self.path.display());
         }
+        Ok((offsets, reader.skipped_bytes()))
+    }
+
+    /// Goes to a place of an epoch: `n_read` records count as read.
+    pub(crate) fn start(&mut self, epoch: u64, n_read: u64) -> Result<()> {
+        (self.epoch, self.n_read) = (epoch, n_read);
+        let in_order = self.shuffle == Shuffle::default();
+        if let Share::Bytes(range) = &self.share {
+            let range = range.clone();
+            if in_order && n_read == 0 && !self.lenient {
+                return self.reader.set_range(range).map_err(|e| e.with_path(&self.path));
+            }
+            let (offsets, skipped) = self.scan(range)?;
+            self.skipped_bytes = skipped;
+            self.len = Some(offsets.len() as u64);
+            self.share = Share::Offsets(offsets);
+            self.reader.set_range(0..u64::MAX)?;
+        }
+        if !in_order && self.order.as_ref().is_none_or(|(of, _)| *of != epoch) {
+            self.order = Some((epoch, self.make_order(epoch)?));
+        }
+        Ok(())
+    }
+
+    fn make_order(&self, epoch: u64) -> Result<Vec<u32>> {
+        let Share::Offsets(offsets) = &self.share else { return Ok(Vec::new()) };
+        let most = Error::invalid("records to shuffle", offsets.len(), format!("at most {}", u32::MAX));
+        let n = u32::try_from(offsets.len()).map_err(|_| most)?;
+        let mut order: Vec<u32> = (0..n).collect();
+        let Some(chunks) = self.shuffle.chunks else {
+            if let Some(seed) = self.shuffle.seed {
+                Random::keyed(&[seed, epoch]).shuffle(&mut order);
+            }
+            return Ok(order);
+        };
+        let start = offsets.first().copied().unwrap_or(0);
+        let chunk_of = |number: u32| (offsets[number as usize] - start) / chunks.len_bytes.max(1);
+        let mut runs: Vec<&mut [u32]> = order.chunk_by_mut(|a, b| chunk_of(*a) == chunk_of(*b)).collect();
+        if let Some(seed) = self.shuffle.seed {
+            for (run, number) in runs.iter_mut().zip(0..) {
+                Random::keyed(&[seed, epoch, number]).shuffle(run);
+            }
+        }
+        Random::keyed(&[chunks.seed, epoch]).shuffle(&mut runs);
+        Ok(runs.concat())
     }
 
     /// The next record; `None` after the last.
+    ///
+    /// # Errors
+    /// Those of finding it; when its place is known, those of reading it are in the record.
     pub(crate) fn next_record(&mut self) -> Result<Option<Record>> {
-        let number = self.n_read;
-        let next = match &self.share {
+        let place = self.n_read;
+        let named = |e: Error, path: &Path| {
+            e.with_path(path).context(format!("reading record {place} of the epoch (counted from 0)"))
+        };
+        let record = match &self.share {
             Share::Bytes(_) => {
                 let mut payload = Vec::new();
-                self.reader.read_into(&mut payload).map(|offset| offset.map(|offset| (offset, payload)))
+                let offset = self.reader.read_into(&mut payload).map_err(|e| named(e, &self.path))?;
+                offset.map(|offset| Record { payload: Ok(payload), offset, number: place })
             }
-            Share::Offsets(offsets) => match offsets.get(number as usize) {
-                Some(offset) => self.reader.read_at(*offset).map(|payload| Some((*offset, payload))),
-                None => Ok(None),
-            },
+            Share::Offsets(offsets) => {
+                let number = match &self.order {
+                    Some((_, order)) => order.get(place as usize).map(|number| *number as usize),
+                    None => usize::try_from(place).ok(),
+                };
+                number.and_then(|number| offsets.get(number).map(|offset| (number, *offset))).map(|(number, offset)| {
+                    let payload = if self.reader.position() == offset {
+                        // Without a seek, which would drop what was read ahead.
+                        let mut payload = Vec::new();
+                        match self.reader.read_into(&mut payload) {
+                            Ok(Some(at)) if at == offset => Ok(payload),
+                            Ok(_) => self.reader.read_at(offset),
+                            Err(e) => Err(e),
+                        }
+                    } else {
+                        self.reader.read_at(offset)
+                    };
+                    Record { payload: payload.map_err(|e| named(e, &self.path)), offset, number: number as u64 }
+                })
+            }
         };
-        match next {
-            Ok(Some((offset, payload))) => {
-                self.n_read += 1;
-                Ok(Some(Record { payload, offset, number }))
-            }
-            Ok(None) => {
-                self.len = Some(number);
-                Ok(None)
-            }
-            Err(e) => Err(e.with_path(&self.path).context(format!("reading record {number} (counted from 0)"))),
+        match &record {
+            Some(_) => self.n_read += 1,
+            None => self.len = self.len.or(Some(place)),
         }
+        Ok(record)
     }
 }

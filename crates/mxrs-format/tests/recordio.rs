@@ -241,3 +241,35 @@ fn writing_both_files() {
     assert_eq!((reader.read(3).unwrap(), reader.read(7).unwrap()), (b"three!".to_vec(), b"seven".to_vec()));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
 }
+
+/// Offsets read from heads alone are those of reading everything, whatever the payloads, and damage is noticed or passed over.
+#[test]
+fn offsets_without_payloads() {
+    let magic = mxrs_format::recordio::MAGIC.to_le_bytes();
+    let records: Vec<Vec<u8>> = (0..40_usize)
+        .map(|i| (0..i * 7 % 61).map(|b| if i % 3 == 0 { magic[b % 4] } else { (b * i) as u8 }).collect())
+        .collect();
+    let bytes = write(&records);
+    let offsets = |bytes: &[u8], options: &Options, start: u64| {
+        let mut reader =
+            RecordReader::new(Reader::bounded(std::io::Cursor::new(bytes), 0, bytes.len() as u64), options);
+        reader.set_range(start..bytes.len() as u64).unwrap();
+        reader.offsets()
+    };
+    let mut reader = RecordReader::from_slice(&bytes, &Options::strict());
+    let mut record = Vec::new();
+    let mut read = Vec::new();
+    while let Some(offset) = reader.read_into(&mut record).unwrap() {
+        read.push(offset);
+    }
+    assert_eq!(offsets(&bytes, &Options::strict(), 0).unwrap(), read);
+    assert_eq!(offsets(&bytes, &Options::strict(), read[7]).unwrap(), read[7..]);
+    for len in (1..bytes.len()).step_by(3).filter(|len| !read.contains(&(*len as u64))) {
+        assert!(offsets(&bytes[..len], &Options::strict(), 0).is_err(), "cut to {len}");
+    }
+    let mut damaged = bytes.clone();
+    damaged[read[5] as usize] ^= 1;
+    assert!(offsets(&damaged, &Options::strict(), 0).is_err());
+    let found = offsets(&damaged, &Options::lenient(), 0).unwrap();
+    assert_eq!(found, read.iter().copied().filter(|at| *at != read[5]).collect::<Vec<_>>());
+}

@@ -121,7 +121,7 @@ impl NdArray {
         Ok(Self::of_block(context, block, shape, dtype, Device::cpu(0)))
     }
 
-    fn check_len(&self, len_bytes: usize) -> Result<()> {
+    pub(crate) fn check_len(&self, len_bytes: usize) -> Result<()> {
         if len_bytes == self.size_bytes() {
             return Ok(());
         }
@@ -180,7 +180,7 @@ impl NdArray {
 
     /// # Safety
     /// No writer runs while the slice lives.
-    unsafe fn bytes(&self) -> &[u8] {
+    pub(crate) unsafe fn bytes(&self) -> &[u8] {
         if self.size_bytes() == 0 {
             return &[];
         }
@@ -192,7 +192,7 @@ impl NdArray {
     /// # Safety
     /// Nobody else reads or writes while the slice lives.
     #[allow(clippy::mut_from_ref)]
-    unsafe fn bytes_mut(&self) -> &mut [u8] {
+    pub(crate) unsafe fn bytes_mut(&self) -> &mut [u8] {
         if self.size_bytes() == 0 {
             return &mut [];
         }
@@ -301,7 +301,7 @@ impl NdArray {
         self.0.chunk.engine.wait_to_read(&self.0.chunk.var)
     }
 
-    fn check_host(&self) -> Result<()> {
+    pub(crate) fn check_host(&self) -> Result<()> {
         if self.0.device.is_host() {
             return Ok(());
         }

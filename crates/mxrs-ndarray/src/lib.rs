@@ -22,13 +22,14 @@
 //! Read next: `mxrs-exec`, which runs graphs over these arrays.
 #![allow(unsafe_code)]
 // Storage hands out raw blocks. `array.rs` turns them into slices only inside an engine task that holds the variable,
-// or after waiting while holding the only path that could push another writer. `memory.rs` has a block that no
+// or after waiting while holding the only path that could push another writer; `later.rs` does so too. `memory.rs` has a block that no
 // array has yet. `writes.rs` keeps a `&'static Location` in
 // an atomic pointer.
 
 mod array;
 mod context;
 mod element;
+mod later;
 mod memory;
 mod random;
 mod recorded;
@@ -38,7 +39,8 @@ mod writes;
 pub use array::NdArray;
 pub use context::{ArrayContext, ResourceCounts};
 pub use element::Element;
+pub use later::Reading;
 pub use memory::ArrayMemory;
-pub use random::{RandomCalls, RandomCopies, RandomSource};
+pub use random::{RandomCalls, RandomCopies, RandomSource, RandomState};
 pub use recorded::{Recorded, ViewOf};
 pub use temp_space::{TempSpace, TempSpaceCounts, TempSpaces};

@@ -109,6 +109,40 @@ impl RandomSource {
     }
 }
 
+/// Where the generators of one device are: what [`RandomSource::restore`] continues from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RandomState {
+    /// What they are seeded from.
+    pub seed: u64,
+    /// Number of the next call of each that was given out at least once.
+    pub next: Vec<u64>,
+    /// The one whose turn it is.
+    pub turn: usize,
+}
+
+impl RandomSource {
+    /// Where the generators of `device` are.
+    pub fn state(&self, device: Device) -> RandomState {
+        let state = self.state.lock();
+        let of = state.devices.iter().find(|(d, _)| *d == device).map(|(_, generators)| generators);
+        of.map_or_else(
+            || RandomState { seed: state.seed, next: Vec::new(), turn: 0 },
+            |Generators { seed, next, turn }| RandomState { seed: *seed, next: next.clone(), turn: *turn },
+        )
+    }
+
+    /// Continues on `device` as if what led to `to` had been drawn here. With another number of generators than it was taken
+    /// with, the stream begins anew.
+    pub fn restore(&self, device: Device, to: &RandomState) {
+        let copies = if device.is_host() { self.copies.cpu } else { self.copies.gpu }.get();
+        let mut state = self.state.lock();
+        state.devices.retain(|(d, _)| *d != device);
+        let fits = to.next.len() <= copies && to.turn < copies;
+        let (next, turn) = if fits { (to.next.clone(), to.turn) } else { (Vec::new(), 0) };
+        state.devices.push((device, Generators { seed: to.seed, next, turn }));
+    }
+}
+
 impl Generators {
     fn new(seed: u64) -> Self {
         Self { seed, next: Vec::new(), turn: 0 }
@@ -169,6 +203,22 @@ mod tests {
         assert_eq!(calls.map(|c| (c.seed, c.first)), [(a, 0), (b, 0), (a, 3), (b, 1)]);
         let next = two.reserve(Device::cpu(2), 0);
         assert_eq!((next, two.reserve(Device::cpu(2), 1)), (next, next), "no call, no turn");
+    }
+
+    #[test]
+    fn a_restored_source_goes_on_where_the_other_was() {
+        for n_copies in [1, 3] {
+            let (first, second) = (source(7, n_copies), source(99, n_copies));
+            for n in [3, 1, 2, 2] {
+                first.reserve(Device::cpu(0), n);
+            }
+            second.restore(Device::cpu(0), &first.state(Device::cpu(0)));
+            for n in [1, 4, 2, 5] {
+                assert_eq!(first.reserve(Device::cpu(0), n), second.reserve(Device::cpu(0), n));
+            }
+        }
+        let fresh = source(7, 1).state(Device::cpu(0));
+        assert_eq!(fresh, RandomState { seed: 7, next: vec![], turn: 0 });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! An operator, declared as data.
 
 use crate::param::{NoParams, ParamSpec, Parameters};
-use crate::{Attrs, Gradient, OpCall, OpParams, ReferenceFn, Sample, is_annotation_key};
+use crate::{Attrs, Gradient, InputNames, OpCall, OpParams, OutputCount, ReferenceFn, Sample, is_annotation_key};
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
 
@@ -14,64 +14,6 @@ pub type InferDType = fn(&OpParams, &mut [Option<DType>], &mut [Option<DType>]) 
 
 /// Pairs `(input, output)` of a call that may share memory.
 pub type InplacePairs = fn(&OpParams) -> &'static [(usize, usize)];
-
-/// Names of an operator's inputs, auxiliary states last.
-#[derive(Clone, Copy)]
-pub enum InputNames {
-    /// Always these.
-    Fixed(&'static [&'static str]),
-    /// These, as far as the parameters ask for them (`bias` unless `no_bias`).
-    ByParams {
-        /// All that can occur, as the C API lists them.
-        all: &'static [&'static str],
-        /// Those a call has.
-        chosen: fn(&OpParams) -> Vec<&'static str>,
-    },
-    /// `n` inputs called `<prefix>0`, `<prefix>1`, …; `n` is the parameter `key`.
-    Variable {
-        /// Name prefix of the single inputs (`arg`).
-        prefix: &'static str,
-        /// Argument name the C API lists for all of them (`data`, `args`).
-        listed: &'static str,
-        /// Parameter that holds the count (`num_args`).
-        key: &'static str,
-        /// Reads the count.
-        count: fn(&OpParams) -> usize,
-    },
-    /// As [`Self::Variable`], and behind those `n` inputs, for each of them in turn, one for every suffix
-    /// (`arg0_min`, `arg0_max`, `arg1_min`, …).
-    Grouped {
-        /// Name prefix of the first `n` inputs (`arg`).
-        prefix: &'static str,
-        /// What is appended to the name of each for the others (`_min`, `_max`).
-        suffixes: &'static [&'static str],
-        /// Argument name the C API lists for all of them (`data`).
-        listed: &'static str,
-        /// Parameter that holds `n` (`num_args`).
-        key: &'static str,
-        /// Reads `n`.
-        count: fn(&OpParams) -> usize,
-    },
-}
-
-/// Number of outputs.
-#[derive(Clone, Copy)]
-pub enum OutputCount {
-    /// Always so many.
-    Fixed(usize),
-    /// Depends on the parameters.
-    ByParams(fn(&OpParams) -> usize),
-}
-
-impl OutputCount {
-    /// The count for these parameters.
-    pub fn get(self, params: &OpParams) -> usize {
-        match self {
-            Self::Fixed(n) => n,
-            Self::ByParams(f) => f(params),
-        }
-    }
-}
 
 /// Operators whose output is their first input's memory, differently named or shaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -292,6 +234,10 @@ impl OpDef {
                 let others = (0..count(params)).flat_map(|i| suffixes.iter().map(move |s| format!("{prefix}{i}{s}")));
                 first.chain(others).collect()
             }
+            InputNames::Numbered { group, shared, count, .. } => {
+                let groups = (0..count(params)).flat_map(|i| group.iter().map(move |name| format!("{name}_{i}")));
+                groups.chain(shared.iter().map(|name| name.to_string())).collect()
+            }
         }
     }
 
@@ -302,6 +248,9 @@ impl OpDef {
             InputNames::ByParams { chosen, .. } => chosen(params).len(),
             InputNames::Variable { count, .. } => count(params),
             InputNames::Grouped { suffixes, count, .. } => count(params).saturating_mul(1 + suffixes.len()),
+            InputNames::Numbered { group, shared, count, .. } => {
+                count(params).saturating_mul(group.len()).saturating_add(shared.len())
+            }
         }
     }
 
@@ -310,7 +259,9 @@ impl OpDef {
         match self.inputs {
             InputNames::Fixed(names) => names.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
             InputNames::ByParams { all, .. } => all.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
-            InputNames::Variable { listed, .. } | InputNames::Grouped { listed, .. } => {
+            InputNames::Variable { listed, .. }
+            | InputNames::Grouped { listed, .. }
+            | InputNames::Numbered { listed, .. } => {
                 vec![(listed, "NDArray-or-Symbol[]")]
             }
         }

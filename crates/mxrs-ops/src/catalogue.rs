@@ -1,4 +1,4 @@
-//! The list of built operators: one line per file.
+//! The list of built operators: one line per file, or per family of updates.
 
 use mxrs_op::{OpDef, OpSet};
 
@@ -7,6 +7,14 @@ macro_rules! operators {
         /// Where each operator is declared (a file, or a folder's `mod.rs`), and its definition.
         const OPERATORS: &[(&str, fn() -> OpDef)] =
             &[$((concat!(stringify!($folder), "/", stringify!($file)), crate::$folder::$file::define)),*];
+    };
+}
+
+macro_rules! updates {
+    ($($file:ident: $($define:ident)+),* $(,)?) => {
+        /// As [`OPERATORS`], for families of updates, of which a file declares several.
+        const UPDATES: &[(&str, fn() -> OpDef)] =
+            &[$($((concat!("optim/", stringify!($file)), crate::optim::$file::$define)),+),*];
     };
 }
 
@@ -83,18 +91,41 @@ operators![
     quant::requantize,
 ];
 
+updates![
+    sgd: define define_mom define_mp define_mp_mom,
+    multi_sgd: define define_mom define_mp define_mp_mom,
+    preloaded_sgd: define define_mom define_mp define_mp_mom,
+    nag: define define_mp,
+    adam: define,
+    adamw: define define_mp,
+    multi_adamw: define define_mp,
+    lamb: define_phase1 define_phase2 define_mp_phase1 define_mp_phase2,
+    multi_lamb: define define_mp,
+    lars: define define_sum_sq,
+    rmsprop: define define_alex,
+    ftrl: define,
+    ftml: define,
+    signum: define define_mom,
+    adagrad: define define_group,
+    finite: define define_multi,
+];
+
+fn all() -> impl Iterator<Item = &'static (&'static str, fn() -> OpDef)> {
+    OPERATORS.iter().chain(UPDATES)
+}
+
 /// Every built operator. Operators that are only listed are in [`crate::not_built`].
 ///
 /// # Panics
 /// Never: a test of this crate says that no two operators share a name.
 pub fn catalogue() -> OpSet {
-    OpSet::new(OPERATORS.iter().map(|(_, define)| define())).expect("operator names are unique")
+    OpSet::new(all().map(|(_, define)| define())).expect("operator names are unique")
 }
 
 /// Built operators with the module that declares each, as a path relative to this crate's `src`: `nn/lrn` is the file
 /// `nn/lrn.rs` or `nn/lrn/mod.rs`.
 pub fn declared_in() -> impl Iterator<Item = (&'static str, OpDef)> {
-    OPERATORS.iter().map(|(file, define)| (*file, define()))
+    all().map(|(file, define)| (*file, define()))
 }
 
 #[cfg(test)]
@@ -107,7 +138,7 @@ mod tests {
     fn every_operator_file_is_listed() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut files = BTreeSet::new();
-        for folder in ["nn", "elemwise", "scalar", "shape", "init", "reduce", "quant"] {
+        for folder in ["nn", "elemwise", "scalar", "shape", "init", "reduce", "quant", "optim"] {
             for entry in std::fs::read_dir(src.join(folder)).expect("a folder of operators") {
                 let name = entry.expect("an entry").file_name().into_string().expect("a UTF-8 name");
                 if name != "mod.rs" {
@@ -115,14 +146,14 @@ mod tests {
                 }
             }
         }
-        let listed: BTreeSet<String> = OPERATORS.iter().map(|(file, _)| file.to_string()).collect();
+        let listed: BTreeSet<String> = all().map(|(file, _)| file.to_string()).collect();
         assert_eq!(files, listed, "files of operators, and lines of the catalogue");
     }
 
     #[test]
     fn names_are_unique_and_everything_is_built() {
         let ops = catalogue();
-        assert_eq!(ops.len(), OPERATORS.len());
+        assert_eq!(ops.len(), all().count());
         for op in ops.iter() {
             assert!(op.is_built() && !op.summary.is_empty() && !(op.samples)().is_empty(), "{}", op.name);
         }

@@ -71,6 +71,10 @@ fn inputs(op: &OpDef) -> String {
             let others: String = suffixes.iter().map(|s| format!(", {prefix}0{s}")).collect();
             vec![format!("{prefix}0, {prefix}1, …{others}, …")]
         }
+        InputNames::Numbered { group, shared, .. } => {
+            let first = group.iter().map(|name| format!("{name}_0"));
+            first.chain(["…".into()]).chain(shared.iter().map(|name| name.to_string())).collect()
+        }
     };
     if list.is_empty() { "none".into() } else { list.join(", ") }
 }

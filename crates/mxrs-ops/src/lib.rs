@@ -1,6 +1,6 @@
 //! The operator catalogue: one file per operator, with its parameters, inference, reference kernel and samples.
 //!
-//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`];
+//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`], each under `optim` those of a family;
 //! [`catalogue`] lists them all. Names, aliases and parameters are those of MXNet 1.9.1. This crate knows no backend,
 //! no graph and no file format: its kernels are slow and only there to be right.
 //!
@@ -42,6 +42,7 @@ mod known;
 mod legacy;
 pub mod nn;
 mod numeric;
+pub mod optim;
 mod pairwise;
 mod products;
 pub mod quant;
@@ -53,6 +54,7 @@ mod reshape_back;
 pub mod scalar;
 pub mod shape;
 mod unary;
+mod updates;
 pub mod window;
 mod with_scalar;
 

@@ -1,5 +1,5 @@
 //! Reference kernels and inference against MXNet 1.9.1: the recordings of `tests/mxnet/make_golden.py`
-//! and `make_quantised.py`.
+//! `make_quantised.py` and `make_updates.py`.
 
 mod arrays;
 mod first_principles;
@@ -21,7 +21,10 @@ struct Values {
     is_train: bool,
     inputs: Vec<Array>,
     outputs: Vec<Array>,
-    /// What the operator calls its inputs, auxiliary states last.
+    /// What rewritten inputs hold afterwards, in the order of the inputs.
+    #[serde(default)]
+    rewritten: Vec<Array>,
+    /// What the operator calls its inputs, auxiliary states last; empty where MXNet does not say.
     input_names: Vec<String>,
     n_aux: usize,
     /// Outputs a graph counts, hidden ones included.
@@ -89,7 +92,8 @@ fn recordings() -> Vec<(Golden, OpDef)> {
     all
 }
 
-/// Runs a recorded call on the reference kernel: visible outputs with their descriptions.
+/// Runs a recorded call on the reference kernel: visible outputs with their descriptions, and rewritten inputs where
+/// those were recorded.
 fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64>)>> {
     let params = op.parse(&attrs(&case.attrs))?;
     let inputs: Vec<TensorDesc> = case.inputs.iter().map(Array::desc).collect();
@@ -129,15 +133,18 @@ fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64
         random: None,
     })?;
     let n_visible = op.n_visible.get(&params);
-    Ok(outputs.into_iter().zip(results).take(n_visible).map(|(d, b)| (d.clone(), b.to_f64(d.dtype))).collect())
+    let is_compared = |i: usize| i < n_visible || (i >= n_outputs && !case.rewritten.is_empty());
+    let made = outputs.into_iter().zip(results).enumerate().filter(|(i, _)| is_compared(*i));
+    Ok(made.map(|(_, (d, b))| (d.clone(), b.to_f64(d.dtype))).collect())
 }
 
 fn check_values(op: &OpDef, case: &Values) -> Result<(), String> {
     let results = run(op, case).map_err(|e| e.to_string())?;
-    if results.len() != case.outputs.len() {
-        return Err(format!("{} visible outputs, MXNet has {}", results.len(), case.outputs.len()));
+    let n_recorded = case.outputs.len() + case.rewritten.len();
+    if results.len() != n_recorded {
+        return Err(format!("{} visible outputs and rewritten inputs, MXNet has {n_recorded}", results.len()));
     }
-    for (i, ((desc, got), recorded)) in results.iter().zip(&case.outputs).enumerate() {
+    for (i, ((desc, got), recorded)) in results.iter().zip(case.outputs.iter().chain(&case.rewritten)).enumerate() {
         if *desc != recorded.desc() {
             return Err(format!("result is {desc}, MXNet's {}", recorded.desc()));
         }
@@ -173,9 +180,14 @@ fn inputs_are_named_and_outputs_counted_as_in_graphs() {
         for case in &golden.values {
             let params = op.parse(&attrs(&case.attrs)).expect("readable parameters");
             let context = format!("{}/{}", golden.op, case.name);
-            assert_eq!(op.input_names(&params), case.input_names, "{context}");
-            assert_eq!(op.n_inputs(&params), case.input_names.len(), "{context}");
-            assert_eq!(op.n_aux, case.n_aux, "{context}");
+            if !case.input_names.is_empty() {
+                assert_eq!(op.input_names(&params), case.input_names, "{context}");
+            }
+            assert_eq!(op.n_inputs(&params), case.inputs.len(), "{context}");
+            assert_eq!(op.input_names(&params).len(), case.inputs.len(), "{context}");
+            // MXNet takes for auxiliary whatever is rewritten, weights and states of optimizers too.
+            let expected = if case.rewritten.is_empty() { case.n_aux } else { 0 };
+            assert_eq!(op.n_aux, expected, "{context}");
             assert_eq!(op.n_outputs.get(&params), case.n_outputs, "{context}");
         }
     }

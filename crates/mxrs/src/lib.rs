@@ -40,6 +40,7 @@ pub use mxrs_ops as ops;
 pub use mxrs_quantize as quantize;
 pub use mxrs_storage as storage;
 pub use mxrs_sync as sync;
+pub use mxrs_train as train;
 pub use mxrs_types as types;
 
 mod backends;

@@ -279,6 +279,76 @@ impl<R: Read + Seek> RecordReader<R> {
         }
     }
 
+    /// The offsets of all records from here on, up to the end or that of the range. Only their heads are read; the reader is
+    /// left at the end.
+    ///
+    /// # Errors
+    /// As [`Self::next_record`]; lenient reading passes over damage.
+    pub fn offsets(&mut self) -> Result<Vec<u64>> {
+        let mut offsets = Vec::new();
+        loop {
+            let start = self.position();
+            if start >= self.stop {
+                return Ok(offsets);
+            }
+            match self.pass_over_record() {
+                Ok(Some(offset)) => offsets.push(offset),
+                Ok(None) => return Ok(offsets),
+                Err(e) if self.lenient && fault::category(&e).is_some() => {
+                    self.warnings.push(|| format!("record at {start} passed over: {e}"));
+                    if self.pending.is_none() {
+                        self.find_head()?;
+                    }
+                    self.skipped += self.position() - start;
+                }
+                Err(e) => {
+                    return Err(match &self.path {
+                        Some(path) => e.with_path(path),
+                        None => e,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Goes behind the next record; returns its offset.
+    fn pass_over_record(&mut self) -> Result<Option<u64>> {
+        let (mut head, start) = match self.next_head()? {
+            Found::Head(head, start) => (head, start),
+            Found::End => return Ok(None),
+        };
+        if !head.starts_record() {
+            let context = format!("part {} of a record whose first part is missing", head.role as u32);
+            return Err(fault::at(start, FormatErrorKind::Inconsistent, context));
+        }
+        loop {
+            let mut len = u64::from(head.len);
+            self.input.expect(len, "record")?;
+            let padded = len + padding(head.len) as u64;
+            if !self.lenient || self.input.remaining().is_none_or(|left| left >= padded) {
+                self.input.expect(padded, "padding after a record")?;
+                len = padded;
+            }
+            self.input.seek(self.input.position() + len)?;
+            if matches!(head.role, Role::Whole | Role::Last) {
+                return Ok(Some(start));
+            }
+            let place;
+            (head, place) = match self.next_head()? {
+                Found::Head(next, place) => (next, place),
+                Found::End => {
+                    let place = self.input.position();
+                    return Err(fault::truncated(place, 8, 0, format!("the record at {start} lacks its last part")));
+                }
+            };
+            if head.starts_record() {
+                self.pending = Some((head, place));
+                let context = format!("a record starts before the one at {start} has its last part");
+                return Err(fault::at(place, FormatErrorKind::Inconsistent, context));
+            }
+        }
+    }
+
     /// Goes to the start of `range` and reads only records that start inside it; see [`super::part_range`].
     ///
     /// # Errors

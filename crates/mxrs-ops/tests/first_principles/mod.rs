@@ -15,6 +15,7 @@ fn call(op: &str, pairs: &[(&str, &str)], inputs: Vec<Array>) -> Vec<f64> {
         attrs,
         is_train: false,
         inputs,
+        rewritten: Vec::new(),
         outputs: Vec::new(),
         input_names: Vec::new(),
         n_aux: 0,

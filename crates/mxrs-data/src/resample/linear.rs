@@ -3,8 +3,9 @@
 //! Sample `d` of `n_out` lies at `(d + 1/2) * n_in / n_out - 1/2` of the source. Its two neighbours get weights of 11
 //! fractional bits; columns are combined exactly, rows with 4 bits less, and the sum is rounded half up.
 
+use super::{Interpolation, Out, Region, View, resize_region};
 use crate::{DecodeLimits, Image, ImageThreads};
-use mxrs_types::{Error, Result};
+use mxrs_types::Result;
 
 /// Fractional bits of a weight.
 const BITS: u32 = 11;
@@ -60,22 +61,46 @@ pub fn resize_on(
     width: usize,
     limits: &DecodeLimits,
 ) -> Result<Image> {
-    if (height as u64).saturating_mul(width as u64) > limits.max_pixels {
-        let most = format!("at most {} pixels", limits.max_pixels);
-        return Err(Error::invalid("size to resize to", format!("{height} x {width}"), most));
-    }
-    if height == 0 || width == 0 {
-        return Err(Error::invalid("size to resize to", format!("{height} x {width}"), "at least one pixel"));
-    }
-    let channels = image.channels();
-    if (height, width) == (image.height(), image.width()) {
-        return Ok(image.clone());
-    }
-    let columns = taps(image.width(), width, true);
-    let rows = taps(image.height(), height, false);
-    let mut pixels = vec![0; height * width * channels];
-    let row_len = width * channels;
-    threads.share_rows(&mut pixels, row_len, &|first, out| {
+    let region = Region { top: 0, left: 0, height: image.height(), width: image.width() };
+    resize_region(threads, image, region, height, width, Interpolation::Linear, limits)
+}
+
+/// Linear interpolation.
+pub(super) fn resize_view(view: View<'_>, out: Out<'_>) -> Result<()> {
+    let columns = taps(view.region.width, out.width, true);
+    let rows = taps(view.region.height, out.height, false);
+    combine(view, out, &columns, &rows)
+}
+
+/// What OpenCV does when areas are asked for and a side grows: pixels become areas, with a step between two of them.
+pub(super) fn enlarge_area(view: View<'_>, out: Out<'_>) -> Result<()> {
+    let columns = area_taps(view.region.width, out.width);
+    let rows = area_taps(view.region.height, out.height);
+    combine(view, out, &columns, &rows)
+}
+
+fn area_taps(n_in: usize, n_out: usize) -> Vec<Tap> {
+    let grown = n_out as f64 / n_in as f64;
+    let last = n_in - 1;
+    let one = (1 << BITS) as f32;
+    let tap = |d: usize| {
+        let near = (d as f64 / grown).floor();
+        let over = ((d as f64 + 1.0) - (near + 1.0) * grown) as f32;
+        let near = (near as usize).min(last);
+        let part = if over <= 0.0 || near == last { 0.0 } else { over.fract() };
+        Tap {
+            near,
+            far: (near + 1).min(last),
+            weight_near: ((1.0 - part) * one).round_ties_even() as i32,
+            weight_far: (part * one).round_ties_even() as i32,
+        }
+    };
+    (0..n_out).map(tap).collect()
+}
+
+fn combine(view: View<'_>, out: Out<'_>, columns: &[Tap], rows: &[Tap]) -> Result<()> {
+    let row_len = out.width * view.image.channels();
+    out.threads.share_rows(out.pixels, row_len, &|first, out| {
         // The two source rows in use, combined along the columns.
         let mut near = Combined::new(row_len);
         let mut far = Combined::new(row_len);
@@ -83,15 +108,14 @@ pub fn resize_on(
             if far.source == Some(row.near) {
                 std::mem::swap(&mut near, &mut far);
             }
-            near.fill(image, row.near, &columns);
-            far.fill(image, row.far, &columns);
+            near.fill(view, row.near, columns);
+            far.fill(view, row.far, columns);
             for ((o, &n), &f) in out.iter_mut().zip(&near.values).zip(&far.values) {
                 let sum = ((row.weight_near * (n >> 4)) >> 16) + ((row.weight_far * (f >> 4)) >> 16);
                 *o = ((sum + 2) >> 2).clamp(0, 255) as u8;
             }
         }
-    })?;
-    Image::new(height, width, channels, pixels)
+    })
 }
 
 /// A source row combined along the columns, scaled by 2^11.
@@ -105,11 +129,11 @@ impl Combined {
         Self { source: None, values: vec![0; len] }
     }
 
-    fn fill(&mut self, image: &Image, y: usize, columns: &[Tap]) {
+    fn fill(&mut self, view: View<'_>, y: usize, columns: &[Tap]) {
         if self.source == Some(y) {
             return;
         }
-        let (channels, row) = (image.channels(), image.row(y));
+        let (channels, row) = (view.image.channels(), view.row(y));
         for (tap, out) in columns.iter().zip(self.values.chunks_exact_mut(channels)) {
             let (near, far) = (&row[tap.near * channels..], &row[tap.far * channels..]);
             for c in 0..channels {

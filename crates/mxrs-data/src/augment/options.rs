@@ -1,0 +1,243 @@
+//! Which random changes are made to images, and how strong they are.
+
+use crate::ImageOptions;
+use crate::resample::InterMethod;
+use mxrs_types::{Error, Result};
+
+/// Changes of the images of a record iterator, by the names and with the defaults of MXNet's `ImageRecordIter`. The default
+/// changes nothing: images are resized and the centre is cropped as [`crate::ImageOptions`] says.
+///
+/// In the order in which they are made:
+///
+/// 1. resize of the shorter edge ([`crate::ImageOptions::resize`]),
+/// 2. shear, rotation, scale and aspect in one affine map, and limits on the size,
+/// 3. padding,
+/// 4. the crop: of random area and aspect, of random size, or of the size wanted,
+/// 5. brightness, contrast and saturation in random order,
+/// 6. a shift in hue, lightness and saturation,
+/// 7. noise along the principal components of colours,
+/// 8. mirroring, contrast around the mean, illumination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Augment {
+    /// Interpolation wherever an image is resized or mapped (`inter_method`); linear.
+    pub inter_method: InterMethod,
+    /// Crops lie anywhere instead of in the centre; no.
+    pub rand_crop: bool,
+    /// Crops a random area of random aspect and resizes it; no. Excludes `rand_crop`, the crop sizes and the scales.
+    pub random_resized_crop: bool,
+    /// Rotates by a whole number of degrees, up to this one either way; 0.
+    pub max_rotate_angle: u32,
+    /// Rotates by exactly this many degrees, if above 0; 0.
+    pub rotate: u32,
+    /// Rotates by one of these many degrees, if there are any.
+    pub rotate_list: Vec<i32>,
+    /// Largest width divided by height; without `min_aspect_ratio` the largest difference to 1; 0.
+    pub max_aspect_ratio: f32,
+    /// Smallest width divided by height; none.
+    pub min_aspect_ratio: Option<f32>,
+    /// Shears by up to this part of the height either way; 0.
+    pub max_shear_ratio: f32,
+    /// Largest side of a square crop that is resized to the size wanted; none.
+    pub max_crop_size: Option<usize>,
+    /// Smallest side of that crop; none.
+    pub min_crop_size: Option<usize>,
+    /// Largest factor of the size; 1.
+    pub max_random_scale: f32,
+    /// Smallest factor of the size; 1.
+    pub min_random_scale: f32,
+    /// Largest part of the area that `random_resized_crop` takes; 1.
+    pub max_random_area: f32,
+    /// Smallest part of the area that `random_resized_crop` takes; 1.
+    pub min_random_area: f32,
+    /// Largest height and width after the affine map, in pixels; 1e10.
+    pub max_img_size: f32,
+    /// Smallest height and width after the affine map, in pixels; 0.
+    pub min_img_size: f32,
+    /// Largest relative change of brightness; 0.
+    pub brightness: f32,
+    /// Largest relative change of contrast; 0.
+    pub contrast: f32,
+    /// Largest relative change of saturation; 0.
+    pub saturation: f32,
+    /// Standard deviation of the noise along the principal components; 0.
+    pub pca_noise: f32,
+    /// Largest shift of the hue, in units of two degrees; 0.
+    pub random_h: u32,
+    /// Largest shift of the saturation, of 255; 0.
+    pub random_s: u32,
+    /// Largest shift of the lightness, of 255; 0.
+    pub random_l: u32,
+    /// Pixel value of padding and of what lies outside; **255**.
+    pub fill_value: u8,
+    /// Pixels added on each side; 0.
+    pub pad: usize,
+    /// Left and right change places, always; no.
+    pub mirror: bool,
+    /// Left and right change places, every second time; no.
+    pub rand_mirror: bool,
+    /// Largest relative change of the difference to the mean; 0.
+    pub max_random_contrast: f32,
+    /// Largest number added before scale and standard deviation; 0.
+    pub max_random_illumination: f32,
+}
+
+impl Default for Augment {
+    fn default() -> Self {
+        Self {
+            inter_method: InterMethod::default(),
+            rand_crop: false,
+            random_resized_crop: false,
+            max_rotate_angle: 0,
+            rotate: 0,
+            rotate_list: Vec::new(),
+            max_aspect_ratio: 0.0,
+            min_aspect_ratio: None,
+            max_shear_ratio: 0.0,
+            max_crop_size: None,
+            min_crop_size: None,
+            max_random_scale: 1.0,
+            min_random_scale: 1.0,
+            max_random_area: 1.0,
+            min_random_area: 1.0,
+            max_img_size: 1e10,
+            min_img_size: 0.0,
+            brightness: 0.0,
+            contrast: 0.0,
+            saturation: 0.0,
+            pca_noise: 0.0,
+            random_h: 0,
+            random_s: 0,
+            random_l: 0,
+            fill_value: 255,
+            pad: 0,
+            mirror: false,
+            rand_mirror: false,
+            max_random_contrast: 0.0,
+            max_random_illumination: 0.0,
+        }
+    }
+}
+
+impl Augment {
+    /// What `--use-imagenet-data-augmentation` of MXNet's training scripts stands for: crops of random area and aspect,
+    /// mirroring, jitter of 0.4 in brightness, contrast and saturation, and noise of 0.1.
+    pub fn imagenet() -> Self {
+        Self {
+            random_resized_crop: true,
+            rand_mirror: true,
+            min_random_area: 0.08,
+            min_aspect_ratio: Some(3.0 / 4.0),
+            max_aspect_ratio: 4.0 / 3.0,
+            brightness: 0.4,
+            contrast: 0.4,
+            saturation: 0.4,
+            pca_noise: 0.1,
+            ..Self::default()
+        }
+    }
+
+    /// Smallest and largest aspect.
+    pub(super) fn aspects(&self) -> (f32, f32) {
+        match self.min_aspect_ratio {
+            Some(least) => (least, self.max_aspect_ratio),
+            None => (1.0 - self.max_aspect_ratio, 1.0 + self.max_aspect_ratio),
+        }
+    }
+
+    /// Smallest and largest crop, if the crop is of random size.
+    pub(super) fn crop_sizes(&self) -> Option<(usize, usize)> {
+        let (least, most) = (self.min_crop_size, self.max_crop_size);
+        (least.is_some() || most.is_some()).then(|| (least.or(most).unwrap_or(1), most.or(least).unwrap_or(1)))
+    }
+
+    /// Proves that every field can be used and that they go together.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the field.
+    pub fn check(&self, image: &ImageOptions) -> Result<()> {
+        let not_negative = [
+            ("max_shear_ratio", self.max_shear_ratio),
+            ("max_aspect_ratio", self.max_aspect_ratio),
+            ("min_random_scale", self.min_random_scale),
+            ("max_random_scale", self.max_random_scale),
+            ("min_random_area", self.min_random_area),
+            ("max_random_area", self.max_random_area),
+            ("min_img_size", self.min_img_size),
+            ("max_img_size", self.max_img_size),
+            ("brightness", self.brightness),
+            ("contrast", self.contrast),
+            ("saturation", self.saturation),
+            ("pca_noise", self.pca_noise),
+            ("max_random_contrast", self.max_random_contrast),
+            ("max_random_illumination", self.max_random_illumination),
+        ];
+        for (name, value) in not_negative {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Error::invalid(name, value, "a finite number of at least 0"));
+            }
+        }
+        let (least, most) = self.aspects();
+        if !(least > 0.0 && least <= most) {
+            let expected = "positive, and min_aspect_ratio at most max_aspect_ratio (without min_aspect_ratio below 1)";
+            return Err(Error::invalid("max_aspect_ratio", format!("aspects from {least} to {most}"), expected));
+        }
+        for (name, other, least, most) in [
+            ("min_random_area", "max_random_area", self.min_random_area, self.max_random_area),
+            ("min_random_scale", "max_random_scale", self.min_random_scale, self.max_random_scale),
+            ("min_img_size", "max_img_size", self.min_img_size, self.max_img_size),
+        ] {
+            if least > most {
+                return Err(Error::invalid(name, least, format!("at most {other} ({most})")));
+            }
+        }
+        if let Some((least, most)) = self.crop_sizes()
+            && (least == 0 || least > most)
+        {
+            return Err(Error::invalid("min_crop_size", least, format!("from 1 to max_crop_size ({most})")));
+        }
+        let scales = self.min_random_scale != 1.0 || self.max_random_scale != 1.0;
+        if self.random_resized_crop && (self.rand_crop || scales || self.crop_sizes().is_some()) {
+            let expected = "without rand_crop, min_crop_size, max_crop_size, min_random_scale and max_random_scale";
+            return Err(Error::invalid("random_resized_crop", true, expected));
+        }
+        let colours = self.random_h != 0 || self.random_s != 0 || self.random_l != 0 || self.pca_noise > 0.0;
+        if colours && image.data_shape[0] == 1 {
+            let expected = "images with colours (data_shape of 3 channels)";
+            return Err(Error::invalid("random_h, random_s, random_l or pca_noise", "a grey image", expected));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_field() {
+        let colour = ImageOptions::new([3, 4, 4]);
+        Augment::default().check(&colour).unwrap();
+        Augment::imagenet().check(&colour).unwrap();
+        let one = Augment::default;
+        for (bad, name) in [
+            (Augment { brightness: -0.1, ..one() }, "brightness"),
+            (Augment { pca_noise: f32::NAN, ..one() }, "pca_noise"),
+            (Augment { max_aspect_ratio: 1.0, ..one() }, "max_aspect_ratio"),
+            (Augment { min_aspect_ratio: Some(1.5), max_aspect_ratio: 1.0, ..one() }, "max_aspect_ratio"),
+            (Augment { min_random_area: 1.5, ..one() }, "min_random_area"),
+            (Augment { min_random_scale: 1.5, ..one() }, "min_random_scale"),
+            (Augment { min_img_size: 9.0, max_img_size: 8.0, ..one() }, "min_img_size"),
+            (Augment { min_crop_size: Some(9), max_crop_size: Some(8), ..one() }, "min_crop_size"),
+            (Augment { max_crop_size: Some(0), ..one() }, "min_crop_size"),
+            (Augment { rand_crop: true, ..Augment::imagenet() }, "random_resized_crop"),
+            (Augment { max_crop_size: Some(8), ..Augment::imagenet() }, "random_resized_crop"),
+            (Augment { max_random_scale: 2.0, ..Augment::imagenet() }, "random_resized_crop"),
+        ] {
+            let message = bad.check(&colour).unwrap_err().to_string();
+            assert!(message.contains(name), "{message}");
+        }
+        let grey = ImageOptions::new([1, 4, 4]);
+        assert!(Augment { random_h: 1, ..one() }.check(&grey).is_err());
+        Augment { contrast: 0.5, ..one() }.check(&grey).unwrap();
+    }
+}

@@ -1,0 +1,41 @@
+//! Iterators by MXNet's names.
+
+use crate::record_iter::ImageRecordIterBuilder;
+use crate::{CsvIter, DataIter, LibSvmSettings, MnistIter, PixelType};
+use mxrs_types::{Error, Result};
+
+/// Names that [`create`] knows.
+const NAMES: [&str; 6] =
+    ["ImageRecordIter", "ImageRecordUInt8Iter", "ImageRecordInt8Iter", "MNISTIter", "CSVIter", "LibSVMIter"];
+
+/// The iterator of this name with MXNet's parameters as text, as scripts hand them over. Those of record files read ahead.
+///
+/// ```
+/// let e = mxrs_data::create("ImageRecordItr", &[]).map(|_| ()).unwrap_err();
+/// assert!(e.to_string().contains("ImageRecordIter"));
+/// let e = mxrs_data::create("MNISTIter", &[("batchsize", "8")]).map(|_| ()).unwrap_err();
+/// assert!(e.to_string().contains("`batch_size`"));
+/// ```
+///
+/// # Errors
+/// [`mxrs_types::ErrorKind::InvalidValue`] naming the nearest iterator; [`mxrs_types::ErrorKind::Attribute`] naming the
+/// parameter; those of opening the files.
+pub fn create(name: &str, params: &[(&str, &str)]) -> Result<Box<dyn DataIter>> {
+    let records = |owner, fixed| -> Result<Box<dyn DataIter>> {
+        Ok(Box::new(ImageRecordIterBuilder::read(params, owner, fixed)?.build_prefetching()?))
+    };
+    match name {
+        "ImageRecordIter" => records("ImageRecordIter", None),
+        "ImageRecordUInt8Iter" => records("ImageRecordUInt8Iter", Some(PixelType::U8)),
+        "ImageRecordInt8Iter" => records("ImageRecordInt8Iter", Some(PixelType::I8)),
+        "MNISTIter" => Ok(Box::new(MnistIter::from_params(params)?.build()?)),
+        "CSVIter" => Ok(Box::new(CsvIter::from_params(params)?.build()?)),
+        "LibSVMIter" => Ok(Box::new(LibSvmSettings::from_params(params)?.build()?)),
+        _ => {
+            let near = |known: &&str| strsim::jaro_winkler(known, name);
+            let nearest = NAMES.iter().max_by(|a, b| near(a).total_cmp(&near(b))).unwrap_or(&NAMES[0]);
+            let expected = format!("{}; nearest is {nearest}", NAMES.join(", "));
+            Err(Error::invalid("name of an iterator", name, expected))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The files of MNIST: arrays of bytes with a big-endian header, as they are or gzipped.
+
+use crate::fault;
+use flate2::read::MultiGzDecoder;
+use mxrs_types::{Error, ErrorKind, FormatErrorKind, Result};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+/// An array of bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct IdxArray {
+    /// Sizes of its axes, at least one.
+    pub(crate) sizes: Vec<usize>,
+    /// As many bytes as the sizes say.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Most axes that are read.
+const MAX_AXES: usize = 8;
+/// First bytes of gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Reads a file.
+///
+/// # Errors
+/// [`ErrorKind::Format`] with the offset in the unpacked bytes: `BadMagic`, `UnsupportedFeature` for other elements than
+/// bytes, `Truncated`, `TrailingData`, `Overflow`; I/O errors, damage of the gzip stream among them.
+pub(crate) fn open(path: &Path) -> Result<IdxArray> {
+    let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+    read(BufReader::new(file)).map_err(|e| e.with_path(path))
+}
+
+/// Reads from the start of a stream, which is gzip if it starts like it.
+pub(crate) fn read(mut stream: impl Read) -> Result<IdxArray> {
+    let mut start = [0; 2];
+    let have = fill(&mut stream, &mut start)?;
+    let whole = start[..have].chain(stream);
+    if start[..have] == GZIP { read_plain(MultiGzDecoder::new(whole)) } else { read_plain(whole) }
+}
+
+fn read_plain(mut stream: impl Read) -> Result<IdxArray> {
+    let mut magic = [0; 4];
+    let have = fill(&mut stream, &mut magic)?;
+    if have < magic.len() {
+        return Err(fault::truncated(0, 4, have, "header of an idx-ubyte file"));
+    }
+    let [0, 0, element, axes] = magic else {
+        let found = u64::from(u32::from_be_bytes(magic));
+        return Err(fault::at(0, FormatErrorKind::BadMagic { found }, "expected an idx-ubyte file (00 00 08 ..)"));
+    };
+    if element != 8 {
+        let context = format!("idx file with elements of type {element:#04x}; bytes (0x08) are read");
+        return Err(fault::at(2, FormatErrorKind::UnsupportedFeature, context));
+    }
+    let axes = usize::from(axes);
+    if axes == 0 || axes > MAX_AXES {
+        let context = format!("idx-ubyte file with {axes} axes, expected 1 to {MAX_AXES}");
+        return Err(fault::at(3, FormatErrorKind::InvalidValue, context));
+    }
+    let mut sizes = Vec::with_capacity(axes);
+    for axis in 0..axes {
+        let mut word = [0; 4];
+        let have = fill(&mut stream, &mut word)?;
+        if have < word.len() {
+            return Err(fault::truncated(4 + 4 * axis, 4, have, "sizes of an idx-ubyte file"));
+        }
+        sizes.push(u32::from_be_bytes(word) as usize);
+    }
+    let data = 4 + 4 * axes;
+    let need = sizes.iter().try_fold(1_usize, |n, size| n.checked_mul(*size)).filter(|n| isize::try_from(*n).is_ok());
+    let need = need.ok_or_else(|| fault::at(4, FormatErrorKind::Overflow, format!("sizes {sizes:?}")))?;
+    // Grows with what is there, whatever the header promises.
+    let mut bytes = Vec::new();
+    stream.by_ref().take(need as u64).read_to_end(&mut bytes).map_err(|e| io(&e))?;
+    if bytes.len() < need {
+        let have = bytes.len();
+        return Err(fault::truncated(data, need as u64, have, format!("idx-ubyte array of sizes {sizes:?}")));
+    }
+    if fill(&mut stream, &mut [0])? > 0 {
+        let kind = FormatErrorKind::TrailingData { bytes: 1 };
+        return Err(fault::at(data + need, kind, format!("behind an idx-ubyte array of sizes {sizes:?}, or more")));
+    }
+    Ok(IdxArray { sizes, bytes })
+}
+
+fn io(error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Io { path: None, message: error.to_string(), kind: error.kind() })
+}
+
+/// Fills as much of the buffer as the stream has.
+fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match stream.read(&mut buffer[done..]) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(io(&e)),
+        }
+    }
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    fn encode(sizes: &[u32], bytes: &[u8]) -> Vec<u8> {
+        let mut out = vec![0, 0, 8, sizes.len() as u8];
+        out.extend(sizes.iter().flat_map(|s| s.to_be_bytes()));
+        out.extend(bytes);
+        out
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn kind(bytes: &[u8]) -> FormatErrorKind {
+        match read(bytes).unwrap_err().kind() {
+            ErrorKind::Format { kind, offset: Some(_), .. } => kind.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn plain_and_packed() {
+        let bytes = encode(&[2, 3], &[1, 2, 3, 4, 5, 6]);
+        let want = IdxArray { sizes: vec![2, 3], bytes: vec![1, 2, 3, 4, 5, 6] };
+        assert_eq!(read(&bytes[..]).unwrap(), want);
+        assert_eq!(read(&gzip(&bytes)[..]).unwrap(), want);
+        let half = gzip(&bytes);
+        assert!(read(&half[..half.len() - 9]).is_err());
+        assert_eq!(kind(b"PNG!...."), FormatErrorKind::BadMagic { found: 0x504e_4721 });
+        assert_eq!(kind(&[0, 0, 0xd, 1, 0, 0, 0, 0]), FormatErrorKind::UnsupportedFeature);
+        assert_eq!(kind(&[0, 0, 8, 0]), FormatErrorKind::InvalidValue);
+        assert_eq!(kind(&encode(&[u32::MAX; 3], &[])), FormatErrorKind::Overflow);
+        assert_eq!(kind(&encode(&[u32::MAX], b"abc")), FormatErrorKind::Truncated { need: 0xffff_ffff, have: 3 });
+        assert_eq!(kind(&encode(&[1], b"ab")), FormatErrorKind::TrailingData { bytes: 1 });
+    }
+
+    proptest! {
+        /// Any cut is noticed, any bytes are answered without a panic, and what was written is read.
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..80), sizes in prop::collection::vec(0_u32..5, 1..4)) {
+            let _ = read(&bytes[..]);
+            let _ = read(&[&[0, 0, 8][..], &bytes].concat()[..]);
+            let _ = read(&[&GZIP[..], &bytes].concat()[..]);
+            let n: u32 = sizes.iter().product();
+            let data: Vec<u8> = (0..n).map(|i| i as u8).collect();
+            let whole = encode(&sizes, &data);
+            prop_assert_eq!(&read(&whole[..]).unwrap().bytes, &data);
+            for len in 0..whole.len() {
+                prop_assert!(read(&whole[..len]).is_err());
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Batches of any data set, made by worker threads: Gluon's data loader.
+
+mod batchify;
+mod sampler;
+mod workers;
+
+pub use batchify::stack;
+pub use sampler::{BatchSampler, LastSamples, Sampler};
+
+use mxrs_format::Dense;
+use mxrs_sync::Arc;
+use mxrs_types::{Error, Result};
+use workers::Workers;
+
+/// Samples by number.
+pub trait Dataset: Send + Sync {
+    /// How many samples there are.
+    fn len(&self) -> usize;
+
+    /// One sample: its tensors, such as image and label. Called by several threads at once.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    fn get(&self, index: usize) -> Result<Vec<Dense>>;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Makes one batch of samples: for each tensor of a sample one of the batch.
+pub type Batchify = dyn Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync;
+
+/// Batches of a data set in the order of a sampler, whatever the number of worker threads.
+///
+/// ```
+/// use mxrs_data::{DataLoader, Dataset};
+/// use mxrs_format::{Dense, Tensor};
+/// use std::sync::Arc;
+///
+/// struct Squares;
+/// impl Dataset for Squares {
+///     fn len(&self) -> usize {
+///         5
+///     }
+///     fn get(&self, index: usize) -> mxrs_types::Result<Vec<Dense>> {
+///         Ok(vec![Tensor::from_slice([], &[(index * index) as f32])?.into_dense()?])
+///     }
+/// }
+///
+/// let mut loader = DataLoader::builder(Arc::new(Squares), 2).num_workers(2).build()?;
+/// let mut batches = Vec::new();
+/// while let Some(batch) = loader.next_batch()? {
+///     batches.push(batch[0].as_slice::<f32>()?.to_vec());
+/// }
+/// assert_eq!(batches, [vec![0.0, 1.0], vec![4.0, 9.0], vec![16.0]]);
+/// # Ok::<(), mxrs_types::Error>(())
+/// ```
+///
+/// An error in a sample is that of its batch; the batches after it can still be had.
+pub struct DataLoader {
+    maker: Arc<Maker>,
+    sampler: BatchSampler,
+    n_samples: usize,
+    workers: Option<Workers>,
+    epoch: u64,
+    /// The batch to deliver next.
+    next: u64,
+    /// Samples of the batches of this epoch.
+    batches: Arc<Vec<Vec<u64>>>,
+}
+
+/// What makes a batch of the numbers of its samples.
+struct Maker {
+    dataset: Arc<dyn Dataset>,
+    batchify: Box<Batchify>,
+}
+
+impl Maker {
+    fn make(&self, samples: &[u64]) -> Result<Vec<Dense>> {
+        let get =
+            |index: &u64| self.dataset.get(*index as usize).map_err(|e| e.context(format!("loading sample {index}")));
+        (self.batchify)(&samples.iter().map(get).collect::<Result<Vec<_>>>()?)
+    }
+}
+
+/// Settings of a [`DataLoader`]; names and defaults are Gluon's.
+pub struct DataLoaderBuilder {
+    dataset: Arc<dyn Dataset>,
+    batch_size: usize,
+    sampler: Sampler,
+    last_batch: LastSamples,
+    num_workers: usize,
+    prefetch: Option<usize>,
+    batchify: Box<Batchify>,
+}
+
+impl DataLoaderBuilder {
+    /// The order of samples; [`Sampler::Sequential`].
+    #[must_use]
+    pub fn sampler(self, sampler: Sampler) -> Self {
+        Self { sampler, ..self }
+    }
+
+    /// An order of its own for each epoch, by seed and number of the epoch.
+    #[must_use]
+    pub fn shuffle(self, seed: u64) -> Self {
+        self.sampler(Sampler::Random(seed))
+    }
+
+    /// What becomes of samples that do not fill the last batch; [`LastSamples::Keep`].
+    #[must_use]
+    pub fn last_batch(self, last_batch: LastSamples) -> Self {
+        Self { last_batch, ..self }
+    }
+
+    /// Threads that make batches; 0, which makes each when it is asked for.
+    #[must_use]
+    pub fn num_workers(self, num_workers: usize) -> Self {
+        Self { num_workers, ..self }
+    }
+
+    /// Batches made ahead; twice the number of workers.
+    #[must_use]
+    pub fn prefetch(self, prefetch: usize) -> Self {
+        Self { prefetch: Some(prefetch), ..self }
+    }
+
+    /// How samples become a batch; [`stack`].
+    #[must_use]
+    pub fn batchify(self, batchify: impl Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync + 'static) -> Self {
+        Self { batchify: Box::new(batchify), ..self }
+    }
+
+    /// Starts the workers, which begin with the first batch.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for a batch size of 0; [`mxrs_types::ErrorKind::Io`] when a thread cannot be
+    /// started.
+    pub fn build(self) -> Result<DataLoader> {
+        if self.batch_size == 0 {
+            return Err(Error::invalid("batch_size", 0, "at least 1"));
+        }
+        let sampler = BatchSampler { sampler: self.sampler, batch_size: self.batch_size, last_batch: self.last_batch };
+        let maker = Arc::new(Maker { dataset: self.dataset, batchify: self.batchify });
+        let ahead = self.prefetch.unwrap_or(2 * self.num_workers).max(1);
+        let workers = match self.num_workers {
+            0 => None,
+            n => Some(Workers::start(&maker, n, ahead)?),
+        };
+        let n_samples = maker.dataset.len();
+        let mut loader = DataLoader { maker, sampler, n_samples, workers, epoch: 0, next: 0, batches: Arc::default() };
+        loader.seek(0, 0)?;
+        Ok(loader)
+    }
+}
+
+impl DataLoader {
+    /// Starts the settings of a loader with batches of `batch_size` samples.
+    pub fn builder(dataset: Arc<dyn Dataset>, batch_size: usize) -> DataLoaderBuilder {
+        DataLoaderBuilder {
+            dataset,
+            batch_size,
+            sampler: Sampler::Sequential,
+            last_batch: LastSamples::default(),
+            num_workers: 0,
+            prefetch: None,
+            batchify: Box::new(stack),
+        }
+    }
+
+    /// The next batch; `None` at the end of the epoch.
+    ///
+    /// # Errors
+    /// Those of a sample of it, naming the sample, and of putting samples together.
+    pub fn next_batch(&mut self) -> Result<Option<Vec<Dense>>> {
+        let Some(samples) = usize::try_from(self.next).ok().and_then(|next| self.batches.get(next)) else {
+            return Ok(None);
+        };
+        self.next += 1;
+        match &self.workers {
+            None => self.maker.make(samples).map(Some),
+            Some(workers) => workers.take(self.next - 1).map(Some),
+        }
+    }
+
+    /// Starts the next epoch.
+    ///
+    /// # Errors
+    /// None so far.
+    pub fn reset(&mut self) -> Result<()> {
+        self.seek(self.epoch.saturating_add(1), 0)
+    }
+
+    /// Goes to a batch of an epoch, as if everything before had been read.
+    ///
+    /// # Errors
+    /// None so far.
+    pub fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
+        self.batches = Arc::new(self.sampler.batches(self.n_samples, epoch));
+        (self.epoch, self.next) = (epoch, batch);
+        if let Some(workers) = &self.workers {
+            workers.restart(Arc::clone(&self.batches), batch);
+        }
+        Ok(())
+    }
+
+    /// The epoch that is being read, from 0.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Batches of this epoch.
+    pub fn n_batches(&self) -> usize {
+        self.batches.len()
+    }
+}

@@ -1,0 +1,98 @@
+//! Which samples come when.
+
+use crate::random::Random;
+
+/// The order of the samples of an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampler {
+    /// 0, 1, 2, ...
+    Sequential,
+    /// Every sample once, in an order that depends on this seed and the number of the epoch.
+    Random(u64),
+}
+
+impl Sampler {
+    /// The numbers of `n` samples in the order of an epoch.
+    pub fn order(self, n: usize, epoch: u64) -> Vec<u64> {
+        let mut order: Vec<u64> = (0..n as u64).collect();
+        if let Self::Random(seed) = self {
+            Random::keyed(&[seed, epoch]).shuffle(&mut order);
+        }
+        order
+    }
+}
+
+/// What becomes of samples that do not fill the last batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LastSamples {
+    /// A smaller batch.
+    #[default]
+    Keep,
+    /// They are left out.
+    Discard,
+    /// They come first in the next epoch.
+    RollOver,
+}
+
+/// Samples in batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchSampler {
+    /// The order of samples.
+    pub sampler: Sampler,
+    /// Samples of a batch, at least 1.
+    pub batch_size: usize,
+    /// What becomes of those that are left.
+    pub last_batch: LastSamples,
+}
+
+impl BatchSampler {
+    /// The batches of an epoch of `n` samples.
+    pub fn batches(&self, n: usize, epoch: u64) -> Vec<Vec<u64>> {
+        let size = self.batch_size.max(1);
+        let mut order = self.sampler.order(n, epoch);
+        match self.last_batch {
+            LastSamples::Keep => {}
+            LastSamples::Discard => order.truncate(n / size * size),
+            LastSamples::RollOver => {
+                // All epochs one after the other, cut into batches: those left are what the epochs before did not fill.
+                let left = (u128::from(epoch) * n as u128 % size as u128) as usize;
+                let mut all = Vec::new();
+                for before in (1..=epoch).take_while(|before| (u128::from(*before) - 1) * (n as u128) < left as u128) {
+                    all.splice(0..0, self.sampler.order(n, epoch - before));
+                }
+                let mut all = all.split_off(all.len() - left);
+                all.append(&mut order);
+                all.truncate(all.len() / size * size);
+                order = all;
+            }
+        }
+        order.chunks(size).map(<[u64]>::to_vec).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Rolled over, the batches of all epochs are the orders of all epochs; kept, those of each; discarded, its start.
+        #[test]
+        fn batches_cover_the_orders(n in 0_usize..12, batch_size in 1_usize..20, seed: Option<u64>) {
+            let sampler = seed.map_or(Sampler::Sequential, Sampler::Random);
+            let make = |last_batch| BatchSampler { sampler, batch_size, last_batch };
+            let mut rolled = Vec::new();
+            let mut whole = Vec::new();
+            for epoch in 0..5 {
+                let order = sampler.order(n, epoch);
+                prop_assert_eq!(make(LastSamples::Keep).batches(n, epoch).concat(), order.clone());
+                let full = n / batch_size * batch_size;
+                prop_assert_eq!(&make(LastSamples::Discard).batches(n, epoch).concat()[..], &order[..full]);
+                rolled.extend(make(LastSamples::RollOver).batches(n, epoch));
+                whole.extend(order);
+            }
+            prop_assert!(rolled.iter().all(|b| b.len() == batch_size));
+            prop_assert_eq!(&rolled.concat()[..], &whole[..whole.len() / batch_size * batch_size]);
+        }
+    }
+}

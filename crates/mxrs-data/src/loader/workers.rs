@@ -1,0 +1,135 @@
+//! Threads that make batches ahead of time.
+
+use super::Maker;
+use mxrs_format::Dense;
+use mxrs_sync::{Arc, Condvar, Rank, RankedMutex, thread};
+use mxrs_types::{Error, ErrorKind, Result};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The threads. Dropping them waits for the batches that are being made.
+pub(super) struct Workers {
+    shared: Arc<Shared>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+struct Shared {
+    maker: Arc<Maker>,
+    state: RankedMutex<State>,
+    /// There may be a batch to make.
+    work: Condvar,
+    /// There may be a batch to take.
+    ready: Condvar,
+}
+
+/// Batches are begun in order, at most `ahead` before the one that is waited for, and kept until they are taken.
+struct State {
+    batches: Arc<Vec<Vec<u64>>>,
+    /// Counts restarts, so that what was begun before one is dropped.
+    generation: u64,
+    /// The batch to begin next.
+    begin: u64,
+    /// The batch that is taken next.
+    take: u64,
+    ahead: u64,
+    done: BTreeMap<u64, Result<Vec<Dense>>>,
+    stop: bool,
+}
+
+impl Workers {
+    pub(super) fn start(maker: &Arc<Maker>, n: usize, ahead: usize) -> Result<Self> {
+        let state = State {
+            batches: Arc::default(),
+            generation: 0,
+            begin: 0,
+            take: 0,
+            ahead: ahead as u64,
+            done: BTreeMap::new(),
+            stop: false,
+        };
+        let shared = Arc::new(Shared {
+            maker: Arc::clone(maker),
+            state: RankedMutex::new(Rank::Leaf, state),
+            work: Condvar::new(),
+            ready: Condvar::new(),
+        });
+        // Started one by one into the value, so that those there are end when one cannot be started.
+        let mut workers = Self { shared, threads: Vec::new() };
+        for i in 0..n {
+            let shared = Arc::clone(&workers.shared);
+            let thread = thread::Builder::new().name(format!("mxrs-load-{i}")).spawn(move || shared.work());
+            workers.threads.push(thread.map_err(|e| Error::io("thread of a data loader", &e))?);
+        }
+        Ok(workers)
+    }
+
+    /// Makes these batches from now on, beginning with one of them.
+    pub(super) fn restart(&self, batches: Arc<Vec<Vec<u64>>>, first: u64) {
+        let mut state = self.shared.state.lock();
+        state.generation += 1;
+        (state.batches, state.begin, state.take) = (batches, first, first);
+        state.done.clear();
+        drop(state);
+        self.shared.work.notify_all();
+    }
+
+    /// Waits for a batch, which is the one after the last taken.
+    pub(super) fn take(&self, number: u64) -> Result<Vec<Dense>> {
+        let mut state = self.shared.state.lock();
+        state.take = number;
+        self.shared.work.notify_all();
+        loop {
+            if let Some(batch) = state.done.remove(&number) {
+                state.take = number + 1;
+                drop(state);
+                self.shared.work.notify_all();
+                return batch;
+            }
+            state = state.wait(&self.shared.ready);
+        }
+    }
+}
+
+impl Shared {
+    fn work(&self) {
+        let mut state = self.state.lock();
+        loop {
+            if state.stop {
+                return;
+            }
+            let number = state.begin;
+            let samples = usize::try_from(number).ok().and_then(|at| state.batches.get(at)).cloned();
+            // The one that is waited for is always made.
+            let may_begin = number < state.take + state.ahead.max(1);
+            let Some(samples) = samples.filter(|_| may_begin) else {
+                state = state.wait(&self.work);
+                continue;
+            };
+            state.begin += 1;
+            let generation = state.generation;
+            drop(state);
+            let made = catch_unwind(AssertUnwindSafe(|| self.maker.make(&samples)));
+            let batch = made.unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+                Err(Error::new(ErrorKind::Panicked { what: "a data set or batchify".into(), message }))
+            });
+            state = self.state.lock();
+            if state.generation == generation {
+                state.done.insert(number, batch);
+                self.ready.notify_all();
+            }
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.shared.state.lock().stop = true;
+        self.shared.work.notify_all();
+        for thread in self.threads.drain(..) {
+            // Its panics were caught and told.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Batches of arrays that are already in memory.
+
+use crate::random::Random;
+use crate::{DataBatch, DataDesc, DataIter};
+use mxrs_format::{AlignedBytes, Dense};
+use mxrs_types::{Error, ErrorKind, Result, Shape};
+
+/// What becomes of the examples that do not fill the last batch of an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LastBatch {
+    /// The batch is filled up with examples from the start of the epoch, and [`DataBatch::pad`] says how many (`pad`).
+    #[default]
+    Pad,
+    /// They are left out in this epoch (`discard`).
+    Discard,
+    /// They come first in the next epoch (`roll_over`).
+    RollOver,
+}
+
+impl LastBatch {
+    /// From MXNet's word for it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] naming the three words.
+    pub fn from_name(name: &str) -> Result<Self> {
+        match name {
+            "pad" => Ok(Self::Pad),
+            "discard" => Ok(Self::Discard),
+            "roll_over" => Ok(Self::RollOver),
+            _ => Err(Error::invalid("last_batch_handle", name, "pad, discard or roll_over")),
+        }
+    }
+}
+
+/// Batches of rows of arrays in memory, MXNet's `NDArrayIter`.
+///
+/// ```
+/// use mxrs_data::{DataIter, NdArrayIter};
+/// use mxrs_format::Tensor;
+///
+/// let x = Tensor::from_slice([3, 2], &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?.into_dense()?;
+/// let y = Tensor::from_slice([3], &[0.0_f32, 1.0, 2.0])?.into_dense()?;
+/// let mut batches = NdArrayIter::builder(2).data("data", x).label("softmax_label", y).build()?;
+/// let first = batches.next_batch()?.unwrap();
+/// assert_eq!(first.data[0].as_slice::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+/// let last = batches.next_batch()?.unwrap();
+/// assert_eq!((last.index, last.pad), (vec![2, 0], 1));
+/// assert_eq!(batches.next_batch()?, None);
+/// # Ok::<(), mxrs_types::Error>(())
+/// ```
+///
+/// [`DataBatch::index`] holds the numbers of the rows. With [`LastBatch::RollOver`] batches run through the epochs without
+/// a gap: every row that is delivered counts (MXNet sets `pad` on the batch that starts with rows of the last epoch).
+pub struct NdArrayIter {
+    arrays: Vec<Dense>,
+    n_data: usize,
+    data: Vec<DataDesc>,
+    labels: Vec<DataDesc>,
+    n_rows: u64,
+    batch_size: u64,
+    shuffle_seed: Option<u64>,
+    last_batch: LastBatch,
+    epoch: u64,
+    batch: u64,
+    /// The order of the epoch it was made for last.
+    order: Option<(u64, Vec<u64>)>,
+}
+
+/// Settings of an [`NdArrayIter`].
+#[derive(Clone, Debug)]
+pub struct NdArrayIterBuilder {
+    batch_size: usize,
+    data: Vec<(String, Dense)>,
+    labels: Vec<(String, Dense)>,
+    shuffle_seed: Option<u64>,
+    last_batch: LastBatch,
+}
+
+impl NdArrayIterBuilder {
+    /// Adds an input: the rows of `array`. The usual name is `data`.
+    #[must_use]
+    pub fn data(mut self, name: impl Into<String>, array: Dense) -> Self {
+        self.data.push((name.into(), array));
+        self
+    }
+
+    /// Adds a label: the rows of `array`. The usual name is `softmax_label`.
+    #[must_use]
+    pub fn label(mut self, name: impl Into<String>, array: Dense) -> Self {
+        self.labels.push((name.into(), array));
+        self
+    }
+
+    /// Puts the rows of every epoch into an order of its own; not done otherwise.
+    #[must_use]
+    pub fn shuffle(self, seed: u64) -> Self {
+        Self { shuffle_seed: Some(seed), ..self }
+    }
+
+    /// What becomes of rows that do not fill the last batch; [`LastBatch::Pad`].
+    #[must_use]
+    pub fn last_batch(self, last_batch: LastBatch) -> Self {
+        Self { last_batch, ..self }
+    }
+
+    /// Checks the arrays.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] for a batch size of 0, no input, a name given twice, and with [`LastBatch::Discard`] and
+    /// [`LastBatch::RollOver`] fewer rows than a batch; [`ErrorKind::Shape`] for an array without rows or with another
+    /// number of rows than the first; [`ErrorKind::Overflow`].
+    pub fn build(self) -> Result<NdArrayIter> {
+        let batch_size = self.batch_size;
+        if batch_size == 0 {
+            return Err(Error::invalid("batch_size", 0, "at least 1"));
+        }
+        let n_data = self.data.len();
+        if n_data == 0 {
+            return Err(Error::invalid("data", "no array", "at least one"));
+        }
+        let mut descs: Vec<DataDesc> = Vec::new();
+        let mut arrays = Vec::new();
+        let mut n_rows = None;
+        for (name, array) in self.data.into_iter().chain(self.labels) {
+            let rows = array.shape().first().copied().filter(|rows| *rows > 0);
+            let rows = rows.ok_or_else(|| Error::shape("NDArrayIter", &name, "at least one row", array.shape()))?;
+            if *n_rows.get_or_insert(rows) != rows {
+                let expected = format!("{} rows as the first array", n_rows.unwrap_or(rows));
+                return Err(Error::shape("NDArrayIter", name, expected, array.shape()));
+            }
+            if descs.iter().any(|other| other.name == name) {
+                return Err(Error::invalid("name of an array", name, "another than those before"));
+            }
+            let shape = Shape::new(std::iter::once(batch_size).chain(array.shape()[1..].iter().copied()));
+            shape.checked_size_bytes(array.dtype())?;
+            descs.push(DataDesc { name, shape, dtype: array.dtype() });
+            arrays.push(array);
+        }
+        let n_rows = n_rows.unwrap_or(0);
+        if self.last_batch != LastBatch::Pad && n_rows < batch_size {
+            return Err(Error::invalid("batch_size", batch_size, format!("at most the {n_rows} rows there are")));
+        }
+        let labels = descs.split_off(n_data);
+        Ok(NdArrayIter {
+            arrays,
+            n_data,
+            data: descs,
+            labels,
+            n_rows: n_rows as u64,
+            batch_size: batch_size as u64,
+            shuffle_seed: self.shuffle_seed,
+            last_batch: self.last_batch,
+            epoch: 0,
+            batch: 0,
+            order: None,
+        })
+    }
+}
+
+impl NdArrayIter {
+    /// Starts the settings of an iterator with batches of `batch_size` rows.
+    pub fn builder(batch_size: usize) -> NdArrayIterBuilder {
+        NdArrayIterBuilder {
+            batch_size,
+            data: Vec::new(),
+            labels: Vec::new(),
+            shuffle_seed: None,
+            last_batch: LastBatch::default(),
+        }
+    }
+
+    /// The row at a place of the sequence that the orders of all epochs form one after the other.
+    fn row_at(&mut self, place: u128) -> u64 {
+        let (epoch, at) = ((place / u128::from(self.n_rows)) as u64, (place % u128::from(self.n_rows)) as u64);
+        let Some(seed) = self.shuffle_seed else {
+            return at;
+        };
+        match &self.order {
+            Some((of, order)) if *of == epoch => order[at as usize],
+            _ => {
+                let mut order: Vec<u64> = (0..self.n_rows).collect();
+                Random::keyed(&[seed, epoch]).shuffle(&mut order);
+                let row = order[at as usize];
+                self.order = Some((epoch, order));
+                row
+            }
+        }
+    }
+
+    /// Places of the first and the last row of the batch that comes next, and how many of its rows count; `None` at the end
+    /// of the epoch.
+    fn next_rows(&self) -> Option<(u128, u64)> {
+        let (n, size) = (u128::from(self.n_rows), u128::from(self.batch_size));
+        let (epoch, batch) = (u128::from(self.epoch), u128::from(self.batch));
+        let start = epoch * n;
+        match self.last_batch {
+            LastBatch::RollOver => {
+                let number = start / size + batch;
+                (number < (start + n) / size).then_some((number * size, self.batch_size))
+            }
+            LastBatch::Pad => {
+                let first = batch * size;
+                (first < n).then(|| (start + first, (n - first).min(size) as u64))
+            }
+            LastBatch::Discard => (batch < n / size).then(|| (start + batch * size, self.batch_size)),
+        }
+    }
+}
+
+/// The rows of an array that `index` names.
+fn gather(array: &Dense, index: &[u64], shape: &Shape) -> Result<Dense> {
+    let bytes = array.bytes();
+    let row_len = bytes.len() / array.shape()[0];
+    let mut out = AlignedBytes::zeroed(row_len * index.len());
+    if row_len > 0 {
+        for (out, row) in out.chunks_exact_mut(row_len).zip(index) {
+            out.copy_from_slice(&bytes[*row as usize * row_len..][..row_len]);
+        }
+    }
+    Dense::new(array.dtype(), shape.clone(), out)
+}
+
+impl DataIter for NdArrayIter {
+    fn provide_data(&self) -> &[DataDesc] {
+        &self.data
+    }
+
+    fn provide_label(&self) -> &[DataDesc] {
+        &self.labels
+    }
+
+    fn batch_size(&self) -> usize {
+        self.batch_size as usize
+    }
+
+    fn next_batch(&mut self) -> Result<Option<DataBatch>> {
+        let Some((first, n_valid)) = self.next_rows() else {
+            return Ok(None);
+        };
+        let mut index: Vec<u64> = (0..n_valid).map(|i| self.row_at(first + u128::from(i))).collect();
+        let start = u128::from(self.epoch) * u128::from(self.n_rows);
+        for i in 0..self.batch_size - n_valid {
+            index.push(self.row_at(start + u128::from(i % self.n_rows)));
+        }
+        let descs = self.data.iter().chain(&self.labels);
+        let all = self.arrays.iter().zip(descs).map(|(array, desc)| gather(array, &index, &desc.shape));
+        let mut data = all.collect::<Result<Vec<Dense>>>()?;
+        let labels = data.split_off(self.n_data);
+        self.batch += 1;
+        Ok(Some(DataBatch { data, labels, index, pad: (self.batch_size - n_valid) as usize }))
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.seek(self.epoch.saturating_add(1), 0)
+    }
+
+    fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
+        if self.shuffle_seed.is_some() && epoch == u64::MAX {
+            return Err(Error::new(ErrorKind::Overflow { what: format!("epoch {epoch}") }));
+        }
+        (self.epoch, self.batch) = (epoch, batch);
+        Ok(())
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    fn n_examples(&self) -> Option<u64> {
+        Some(self.n_rows)
+    }
+
+    fn n_batches(&self) -> Option<u64> {
+        match self.last_batch {
+            LastBatch::Pad => Some(self.n_rows.div_ceil(self.batch_size)),
+            LastBatch::Discard => Some(self.n_rows / self.batch_size),
+            // Epochs differ by one unless batches fit.
+            LastBatch::RollOver => self.n_rows.is_multiple_of(self.batch_size).then_some(self.n_rows / self.batch_size),
+        }
+    }
+}
+
+impl std::fmt::Debug for NdArrayIter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut f = f.debug_struct("NdArrayIter");
+        f.field("data", &self.data).field("labels", &self.labels).field("n_rows", &self.n_rows);
+        f.field("epoch", &self.epoch).field("batch", &self.batch).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,250 @@
+//! A thread that reads ahead.
+
+use crate::{DataBatch, DataDesc, DataIter};
+use mxrs_sync::{Arc, Condvar, Rank, RankedMutex, thread};
+use mxrs_types::{Error, ErrorKind, Result};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Another iterator, read ahead by a thread of its own, MXNet's `PrefetchingIter`.
+///
+/// Batches and errors arrive in the order in which the other iterator delivers them, at most `prefetch_buffer` of them
+/// ahead. Dropping it stops the thread after the batch that is being made.
+pub struct PrefetchingIter {
+    shared: Arc<Shared>,
+    worker: Option<thread::JoinHandle<()>>,
+    data: Vec<DataDesc>,
+    labels: Vec<DataDesc>,
+    batch_size: usize,
+    epoch: u64,
+    n_examples: Option<u64>,
+    n_batches: Option<u64>,
+}
+
+/// What both threads see.
+struct Shared {
+    state: RankedMutex<State>,
+    /// The worker may have something to do.
+    work: Condvar,
+    /// The consumer may have something to take.
+    ready: Condvar,
+}
+
+/// The protocol. The consumer sets `order` and waits until the worker has taken it and left an `answer`; the worker fills
+/// `queue` unless it is `halted`: by the end of the epoch until an order, by an error until that was taken.
+struct State {
+    queue: VecDeque<Result<Option<DataBatch>>>,
+    buffer: usize,
+    halted: bool,
+    order: Option<Order>,
+    answer: Option<Answer>,
+    stop: bool,
+    /// The worker has ended.
+    gone: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Order {
+    Reset,
+    Seek(u64, u64),
+}
+
+/// Where the inner iterator stands after an order.
+struct Answer {
+    outcome: Result<()>,
+    epoch: u64,
+    n_examples: Option<u64>,
+    n_batches: Option<u64>,
+}
+
+impl Answer {
+    fn of(inner: &dyn DataIter, outcome: Result<()>) -> Self {
+        Self { outcome, epoch: inner.epoch(), n_examples: inner.n_examples(), n_batches: inner.n_batches() }
+    }
+}
+
+impl PrefetchingIter {
+    /// Reads up to `prefetch_buffer` batches of `inner` ahead, from now on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] for a buffer of 0; [`ErrorKind::Io`] when the thread cannot be started.
+    pub fn new(inner: impl DataIter + 'static, prefetch_buffer: usize) -> Result<Self> {
+        if prefetch_buffer == 0 {
+            return Err(Error::invalid("prefetch_buffer", 0, "at least 1"));
+        }
+        let state = State {
+            queue: VecDeque::new(),
+            buffer: prefetch_buffer,
+            halted: false,
+            order: None,
+            answer: None,
+            stop: false,
+            gone: false,
+        };
+        let shared = Arc::new(Shared {
+            state: RankedMutex::new(Rank::Leaf, state),
+            work: Condvar::new(),
+            ready: Condvar::new(),
+        });
+        let answer = Answer::of(&inner, Ok(()));
+        let (data, labels) = (inner.provide_data().to_vec(), inner.provide_label().to_vec());
+        let batch_size = inner.batch_size();
+        let theirs = Arc::clone(&shared);
+        let worker = thread::Builder::new().name("mxrs-prefetch".into()).spawn(move || theirs.read_ahead(inner));
+        let worker = worker.map_err(|e| Error::io("thread that reads ahead", &e))?;
+        let Answer { epoch, n_examples, n_batches, .. } = answer;
+        Ok(Self { shared, worker: Some(worker), data, labels, batch_size, epoch, n_examples, n_batches })
+    }
+
+    fn order(&mut self, order: Order) -> Result<()> {
+        let mut state = self.shared.state.lock();
+        state.order = Some(order);
+        self.shared.work.notify_one();
+        let answer = loop {
+            if let Some(answer) = state.answer.take() {
+                break answer;
+            }
+            if state.gone {
+                return Err(gone());
+            }
+            state = state.wait(&self.shared.ready);
+        };
+        drop(state);
+        (self.epoch, self.n_examples, self.n_batches) = (answer.epoch, answer.n_examples, answer.n_batches);
+        answer.outcome
+    }
+}
+
+fn gone() -> Error {
+    panicked("it ended earlier".into())
+}
+
+fn panicked(message: String) -> Error {
+    Error::new(ErrorKind::Panicked { what: "the thread that reads ahead".into(), message })
+}
+
+impl Shared {
+    /// The worker.
+    fn read_ahead(&self, mut inner: impl DataIter) {
+        loop {
+            let mut state = self.state.lock();
+            while !state.stop && state.order.is_none() && (state.halted || state.queue.len() >= state.buffer) {
+                state = state.wait(&self.work);
+            }
+            if state.stop {
+                break;
+            }
+            let order = state.order;
+            if order.is_some() {
+                state.queue.clear();
+            }
+            drop(state);
+            // A panic inside is told like an error; the iterator is not touched again.
+            let done = catch_unwind(AssertUnwindSafe(|| match order {
+                None => Step::Batch(inner.next_batch()),
+                Some(order) => {
+                    let outcome = match order {
+                        Order::Reset => inner.reset(),
+                        Order::Seek(epoch, batch) => inner.seek(epoch, batch),
+                    };
+                    Step::Answer(Answer::of(&inner, outcome))
+                }
+            }));
+            let mut state = self.state.lock();
+            match done {
+                Ok(Step::Batch(next)) => {
+                    state.halted = !matches!(next, Ok(Some(_)));
+                    state.queue.push_back(next);
+                }
+                Ok(Step::Answer(answer)) => {
+                    state.order = None;
+                    state.halted = false;
+                    state.answer = Some(answer);
+                }
+                Err(panic) => {
+                    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+                    state.queue.push_back(Err(panicked(text.unwrap_or_else(|| "no message".into()))));
+                    state.gone = true;
+                }
+            }
+            let ends = state.gone;
+            drop(state);
+            self.ready.notify_one();
+            if ends {
+                return;
+            }
+        }
+    }
+}
+
+/// What the worker did.
+enum Step {
+    Batch(Result<Option<DataBatch>>),
+    Answer(Answer),
+}
+
+impl DataIter for PrefetchingIter {
+    fn provide_data(&self) -> &[DataDesc] {
+        &self.data
+    }
+
+    fn provide_label(&self) -> &[DataDesc] {
+        &self.labels
+    }
+
+    fn batch_size(&self) -> usize {
+        self.batch_size
+    }
+
+    fn next_batch(&mut self) -> Result<Option<DataBatch>> {
+        let mut state = self.shared.state.lock();
+        loop {
+            match state.queue.front() {
+                // The end stays.
+                Some(Ok(None)) => return Ok(None),
+                Some(_) => break,
+                None if state.gone => return Err(gone()),
+                None => state = state.wait(&self.shared.ready),
+            }
+        }
+        let next = state.queue.pop_front().unwrap_or_else(|| Err(gone()));
+        if next.is_err() {
+            state.halted = false;
+        }
+        drop(state);
+        self.shared.work.notify_one();
+        next
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.order(Order::Reset)
+    }
+
+    fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
+        self.order(Order::Seek(epoch, batch))
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    fn n_examples(&self) -> Option<u64> {
+        self.n_examples
+    }
+
+    fn n_batches(&self) -> Option<u64> {
+        self.n_batches
+    }
+}
+
+impl Drop for PrefetchingIter {
+    fn drop(&mut self) {
+        self.shared.state.lock().stop = true;
+        self.shared.work.notify_one();
+        if let Some(worker) = self.worker.take() {
+            // Its panics were caught and told.
+            let _ = worker.join();
+        }
+    }
+}

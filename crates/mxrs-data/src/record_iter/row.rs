@@ -1,0 +1,56 @@
+//! One row of a batch: from the bytes of a record to its numbers.
+
+use super::ImageRecordIterBuilder;
+use super::labels::{ListLabels, labels_of};
+use crate::random::Random;
+use crate::record_source::Record;
+use crate::{Image, augment, decode, fault, normalise};
+use mxrs_format::recordio::ImageRecord;
+use mxrs_types::Result;
+use std::path::Path;
+
+/// What all rows share.
+pub(super) struct RowSettings<'a> {
+    pub(super) builder: &'a ImageRecordIterBuilder,
+    pub(super) list: Option<&'a ListLabels>,
+    pub(super) mean_image: Option<&'a [f32]>,
+    pub(super) epoch: u64,
+    pub(super) path: &'a Path,
+}
+
+/// A row on its way: where it goes, and what became of it.
+pub(super) struct Row<'a> {
+    pub(super) record: &'a Record,
+    pub(super) data: &'a mut [u8],
+    pub(super) labels: &'a mut [f32],
+    pub(super) id: &'a mut u64,
+    pub(super) outcome: Result<Option<Image>>,
+}
+
+impl Row<'_> {
+    /// Decodes, augments and prepares the record; the outcome is the image, if it is to be kept.
+    pub(super) fn fill(&mut self, settings: &RowSettings<'_>) {
+        let located = |e| fault::in_record(e, self.record.number, self.record.offset).with_path(settings.path);
+        self.outcome = match &self.record.payload {
+            Ok(payload) => self.fill_from(payload, settings).map_err(located),
+            // It says where it is.
+            Err(e) => Err(e.clone()),
+        };
+    }
+
+    fn fill_from(&mut self, payload: &[u8], settings: &RowSettings<'_>) -> Result<Option<Image>> {
+        let builder = settings.builder;
+        let record = ImageRecord::unpack(payload)?;
+        *self.id = record.id;
+        self.labels.copy_from_slice(labels_of(settings.list, &record, builder.label_width)?);
+        let options = &builder.image;
+        let image = decode(record.image, options.data_shape[0], &options.limits)?;
+        let kept = builder.keep_images.then(|| image.clone());
+        // Offsets tell records apart in whatever order and share they come.
+        let mut random = Random::keyed(&[builder.seed_aug, settings.epoch, self.record.offset]);
+        let threads = &builder.image_threads;
+        let (image, finish) = augment::apply(threads, image, options, &builder.augment, &mut random)?;
+        normalise::write(threads, &image, options, &finish, settings.mean_image, builder.pixel_type, self.data)?;
+        Ok(kept)
+    }
+}

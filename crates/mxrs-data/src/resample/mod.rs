@@ -1,0 +1,230 @@
+//! Images at another size or in another position, the way OpenCV rounds.
+
+mod area;
+mod kernel;
+mod linear;
+mod nearest;
+mod warp;
+
+pub use linear::{resize, resize_on};
+pub(crate) use warp::{AffineMap, warp};
+
+use crate::random::Random;
+use crate::{DecodeLimits, Image, ImageThreads};
+use mxrs_types::{Error, Result};
+
+/// How values between pixels are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolation {
+    /// The nearest pixel.
+    Nearest,
+    /// Of two pixels each way.
+    Linear,
+    /// Of four pixels each way, Keys' cubic with -3/4.
+    Cubic,
+    /// The mean of the area that a pixel covers, when an image is made smaller; else nearly linear.
+    Area,
+    /// Of eight pixels each way, Lanczos' window.
+    Lanczos,
+}
+
+/// How the way is chosen, MXNet's `inter_method`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InterMethod {
+    /// Always the same.
+    Fixed(Interpolation),
+    /// Cubic when both sides grow, area when both shrink, linear otherwise (9).
+    Auto,
+    /// Any of the five, at random (10).
+    Random,
+}
+
+impl Default for InterMethod {
+    fn default() -> Self {
+        Self::Fixed(Interpolation::Linear)
+    }
+}
+
+impl InterMethod {
+    /// From MXNet's number.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the numbers there are.
+    pub fn from_number(number: i64) -> Result<Self> {
+        Ok(match number {
+            0 => Self::Fixed(Interpolation::Nearest),
+            1 => Self::Fixed(Interpolation::Linear),
+            2 => Self::Fixed(Interpolation::Cubic),
+            3 => Self::Fixed(Interpolation::Area),
+            4 => Self::Fixed(Interpolation::Lanczos),
+            9 => Self::Auto,
+            10 => Self::Random,
+            _ => {
+                let expected = "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic or 10 random";
+                return Err(Error::invalid("inter_method", number, expected));
+            }
+        })
+    }
+
+    /// The way for a change from one height and width to another.
+    pub(crate) fn choose(self, old: (usize, usize), new: (usize, usize), random: &mut Random) -> Interpolation {
+        match self {
+            Self::Fixed(way) => way,
+            Self::Auto if new.0 > old.0 && new.1 > old.1 => Interpolation::Cubic,
+            Self::Auto if new.0 < old.0 && new.1 < old.1 => Interpolation::Area,
+            Self::Auto => Interpolation::Linear,
+            Self::Random => match random.below(5) {
+                0 => Interpolation::Nearest,
+                1 => Interpolation::Linear,
+                2 => Interpolation::Cubic,
+                3 => Interpolation::Area,
+                _ => Interpolation::Lanczos,
+            },
+        }
+    }
+}
+
+/// A part of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) top: usize,
+    pub(crate) left: usize,
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+}
+
+/// The pixels of a region.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    image: &'a Image,
+    region: Region,
+}
+
+impl<'a> View<'a> {
+    /// Row `y` of the region.
+    fn row(self, y: usize) -> &'a [u8] {
+        let c = self.image.channels();
+        &self.image.row(self.region.top + y)[self.region.left * c..][..self.region.width * c]
+    }
+}
+
+/// Proves that an image of this size may be made.
+fn check_size(height: usize, width: usize, limits: &DecodeLimits) -> Result<()> {
+    if (height as u64).saturating_mul(width as u64) > limits.max_pixels {
+        let most = format!("at most {} pixels", limits.max_pixels);
+        return Err(Error::invalid("size to resize to", format!("{height} x {width}"), most));
+    }
+    if height == 0 || width == 0 {
+        return Err(Error::invalid("size to resize to", format!("{height} x {width}"), "at least one pixel"));
+    }
+    Ok(())
+}
+
+/// The image at another size; itself when the size stays.
+pub(crate) fn resize_image(
+    threads: &ImageThreads,
+    image: Image,
+    height: usize,
+    width: usize,
+    way: Interpolation,
+    limits: &DecodeLimits,
+) -> Result<Image> {
+    if (height, width) == (image.height(), image.width()) {
+        return Ok(image);
+    }
+    let region = Region { top: 0, left: 0, height: image.height(), width: image.width() };
+    resize_region(threads, &image, region, height, width, way, limits)
+}
+
+/// A region of the image, which lies inside it, at another size. What surrounds the region has no influence.
+pub(crate) fn resize_region(
+    threads: &ImageThreads,
+    image: &Image,
+    region: Region,
+    height: usize,
+    width: usize,
+    way: Interpolation,
+    limits: &DecodeLimits,
+) -> Result<Image> {
+    check_size(height, width, limits)?;
+    let channels = image.channels();
+    let view = View { image, region };
+    let mut pixels = vec![0; height * width * channels];
+    let out = Out { threads, pixels: &mut pixels, height, width };
+    if (height, width) == (region.height, region.width) {
+        out.pixels.chunks_exact_mut(width * channels).enumerate().for_each(|(y, row)| row.copy_from_slice(view.row(y)));
+    } else {
+        match way {
+            Interpolation::Nearest => nearest::resize(view, out)?,
+            Interpolation::Linear => linear::resize_view(view, out)?,
+            Interpolation::Cubic => kernel::resize(view, out, &kernel::cubic)?,
+            Interpolation::Lanczos => kernel::resize(view, out, &kernel::lanczos)?,
+            Interpolation::Area if height <= region.height && width <= region.width => area::shrink(view, out)?,
+            Interpolation::Area => linear::enlarge_area(view, out)?,
+        }
+    }
+    Image::new(height, width, channels, pixels)
+}
+
+/// Where the result goes.
+struct Out<'a> {
+    threads: &'a ImageThreads,
+    pixels: &'a mut [u8],
+    height: usize,
+    width: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_is_chosen_by_the_change_of_size() {
+        let random = &mut Random::keyed(&[]);
+        let auto = InterMethod::from_number(9).unwrap();
+        assert_eq!(auto.choose((4, 4), (5, 5), random), Interpolation::Cubic);
+        assert_eq!(auto.choose((4, 4), (3, 3), random), Interpolation::Area);
+        assert_eq!(auto.choose((4, 4), (4, 3), random), Interpolation::Linear);
+        assert_eq!(auto.choose((4, 4), (5, 3), random), Interpolation::Linear);
+        let any = InterMethod::from_number(10).unwrap();
+        let seen: std::collections::HashSet<String> =
+            (0..100).map(|_| format!("{:?}", any.choose((1, 1), (2, 2), random))).collect();
+        assert_eq!(seen.len(), 5);
+        assert!([5, -1, 8, 11].iter().all(|n| InterMethod::from_number(*n).is_err()));
+        assert_eq!(InterMethod::from_number(1).unwrap(), InterMethod::default());
+    }
+
+    /// Every way keeps a constant image constant, reads nothing outside its region and ramps in order.
+    #[test]
+    fn every_way_keeps_constants_and_stays_in_its_region() {
+        let ways = [
+            Interpolation::Nearest,
+            Interpolation::Linear,
+            Interpolation::Cubic,
+            Interpolation::Area,
+            Interpolation::Lanczos,
+        ];
+        let limits = DecodeLimits::default();
+        let mut pixels = vec![0; 12 * 13 * 3];
+        let region = Region { top: 2, left: 3, height: 7, width: 8 };
+        for y in 2..9 {
+            pixels[(y * 13 + 3) * 3..][..24].fill(200);
+        }
+        let image = Image::new(12, 13, 3, pixels).unwrap();
+        let ramp = Image::new(1, 16, 1, (0..16).map(|x| x * 16).collect()).unwrap();
+        for way in ways {
+            for (h, w) in [(1, 1), (3, 4), (7, 8), (7, 3), (20, 30), (5, 17), (14, 4)] {
+                let out = resize_region(&ImageThreads::calling(), &image, region, h, w, way, &limits).unwrap();
+                assert!(out.pixels().iter().all(|p| *p == 200), "{way:?} {h} {w}");
+                assert_eq!((out.height(), out.width()), (h, w));
+            }
+            for w in [5, 8, 11, 40] {
+                let out = resize_image(&ImageThreads::calling(), ramp.clone(), 1, w, way, &limits).unwrap();
+                let inner = &out.pixels()[w / 5..w - w / 5];
+                assert!(inner.windows(2).all(|two| two[0] <= two[1]), "{way:?} {w}: {inner:?}");
+            }
+            assert!(resize_region(&ImageThreads::calling(), &image, region, 0, 1, way, &limits).is_err());
+            assert!(resize_region(&ImageThreads::calling(), &image, region, 1 << 14, 1 << 14, way, &limits).is_err());
+        }
+    }
+}

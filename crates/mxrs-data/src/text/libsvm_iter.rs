@@ -1,0 +1,198 @@
+//! Batches of rows of LibSVM files.
+
+use super::libsvm::SparseRows;
+use super::read_file;
+use crate::nd_array_iter::{LastBatch, NdArrayIter};
+use crate::param_map::ParamMap;
+use crate::{DataBatch, DataDesc, DataIter};
+use mxrs_format::{AlignedBytes, Dense, Tensor};
+use mxrs_types::{DType, Error, Result, Shape};
+use std::path::PathBuf;
+
+/// Settings of MXNet's `LibSVMIter`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibSvmSettings {
+    /// File of the data, columns counted from 0.
+    pub data_libsvm: PathBuf,
+    /// Numbers of one example.
+    pub width: usize,
+    /// File of the labels; without one the labels are those in the file of the data.
+    pub label_libsvm: Option<PathBuf>,
+    /// Numbers of one label; 1.
+    pub label_width: usize,
+    /// Rows of a batch.
+    pub batch_size: usize,
+    /// Name of the data; `data`.
+    pub data_name: String,
+    /// Name of the labels; `softmax_label`.
+    pub label_name: String,
+}
+
+/// Batches of rows of LibSVM files, **in full**: MXNet's iterator delivers them in compressed form (CSR). In memory they are
+/// compressed; only the rows of a batch are written out, so that a batch takes `batch_size * width * 4` bytes.
+///
+/// Rows that fill up the last batch are those from the start, and counted in [`DataBatch::pad`].
+pub struct LibSvmIter {
+    rows: SparseRows,
+    labels: Option<SparseRows>,
+    /// Delivers the numbers of the rows.
+    numbers: NdArrayIter,
+    data: [DataDesc; 1],
+    label: [DataDesc; 1],
+}
+
+const NAMES: &[&str] = &[
+    "data_libsvm",
+    "data_shape",
+    "label_libsvm",
+    "label_shape",
+    "batch_size",
+    "round_batch",
+    "prefetch_buffer",
+    "ctx",
+    "dtype",
+    "num_parts",
+    "part_index",
+    "data_name",
+    "label_name",
+];
+
+impl LibSvmSettings {
+    /// With labels in the file of the data.
+    pub fn new(data_libsvm: impl Into<PathBuf>, width: usize, batch_size: usize) -> Self {
+        Self {
+            data_libsvm: data_libsvm.into(),
+            width,
+            label_libsvm: None,
+            label_width: 1,
+            batch_size,
+            data_name: "data".into(),
+            label_name: "softmax_label".into(),
+        }
+    }
+
+    /// From MXNet's parameters, as text. `round_batch`, `prefetch_buffer` and `ctx` have no effect; only one part of one is
+    /// read.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
+    pub fn from_params(params: &[(&str, &str)]) -> Result<Self> {
+        let map = ParamMap::new("LibSVMIter", params, NAMES)?;
+        map.required("data_shape")?;
+        map.required("batch_size")?;
+        let width = |name: &str| match map.sizes(name)?.as_deref() {
+            None => Ok(1),
+            Some([width]) => Ok(*width),
+            Some(_) => Err(map.wrong(name, "one size")),
+        };
+        let batch_size = map.number("batch_size")?.unwrap_or(0);
+        let mut settings = Self::new(map.required("data_libsvm")?, width("data_shape")?, batch_size);
+        settings.label_libsvm = map.text("label_libsvm").filter(|path| *path != "NULL").map(Into::into);
+        settings.label_width = width("label_shape")?;
+        map.flag("round_batch", true)?;
+        settings.data_name = map.text("data_name").unwrap_or(&settings.data_name).into();
+        settings.label_name = map.text("label_name").unwrap_or(&settings.label_name).into();
+        for (name, only) in [("num_parts", "1"), ("part_index", "0"), ("dtype", "float32")] {
+            if map.text(name).is_some_and(|value| value != only) {
+                return Err(map.wrong(name, only));
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// Those of reading them, naming file and line; [`mxrs_types::ErrorKind::InvalidValue`] when the settings do not go
+    /// together or labels and examples are not equally many; [`mxrs_types::ErrorKind::Overflow`] for a batch too large.
+    pub fn build(&self) -> Result<LibSvmIter> {
+        let read = |path: &PathBuf, width| SparseRows::parse(&read_file(path)?, width).map_err(|e| e.with_path(path));
+        if self.width == 0 || self.label_width == 0 {
+            return Err(Error::invalid("data_shape or label_shape", 0, "at least 1"));
+        }
+        if self.label_libsvm.is_none() && self.label_width != 1 {
+            return Err(Error::invalid("label_shape", self.label_width, "1, or a file of labels (label_libsvm)"));
+        }
+        let rows = read(&self.data_libsvm, self.width)?;
+        let labels = self.label_libsvm.as_ref().map(|path| read(path, self.label_width)).transpose()?;
+        if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != rows.len()) {
+            return Err(Error::invalid(
+                "rows of label_libsvm",
+                labels.len(),
+                format!("{} as there are examples", rows.len()),
+            ));
+        }
+        let numbers: Vec<u64> = (0..rows.len() as u64).collect();
+        let numbers = Tensor::from_slice([rows.len()], &numbers)?.into_dense()?;
+        let numbers = NdArrayIter::builder(self.batch_size).data("row", numbers).last_batch(LastBatch::Pad).build()?;
+        let data = DataDesc::new(&self.data_name, [self.batch_size, self.width], DType::F32);
+        let label_shape = match self.label_width {
+            1 => Shape::from([self.batch_size]),
+            width => Shape::from([self.batch_size, width]),
+        };
+        let label = DataDesc::new(&self.label_name, label_shape, DType::F32);
+        data.shape.checked_size_bytes(DType::F32)?;
+        label.shape.checked_size_bytes(DType::F32)?;
+        Ok(LibSvmIter { rows, labels, numbers, data: [data], label: [label] })
+    }
+}
+
+/// The rows that `index` names, in full.
+fn gather(rows: &SparseRows, index: &[u64], shape: &Shape) -> Result<Dense> {
+    let mut bytes = AlignedBytes::zeroed(shape.checked_size_bytes(DType::F32)?);
+    let values: &mut [f32] = bytemuck::try_cast_slice_mut(&mut bytes)
+        .map_err(|_| Error::invalid("memory of a batch", "unaligned", "memory aligned for its type"))?;
+    let width = values.len() / index.len().max(1);
+    for (out, row) in values.chunks_exact_mut(width.max(1)).zip(index) {
+        rows.write(*row as usize, out);
+    }
+    Dense::new(DType::F32, shape.clone(), bytes)
+}
+
+impl DataIter for LibSvmIter {
+    fn provide_data(&self) -> &[DataDesc] {
+        &self.data
+    }
+
+    fn provide_label(&self) -> &[DataDesc] {
+        &self.label
+    }
+
+    fn batch_size(&self) -> usize {
+        self.numbers.batch_size()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<DataBatch>> {
+        let Some(batch) = self.numbers.next_batch()? else { return Ok(None) };
+        let DataBatch { index, pad, .. } = batch;
+        let ([data], [label]) = (&self.data, &self.label);
+        let labels = match &self.labels {
+            Some(labels) => gather(labels, &index, &label.shape)?,
+            None => {
+                let labels: Vec<f32> = index.iter().map(|row| self.rows.labels[*row as usize]).collect();
+                Tensor::from_slice(label.shape.clone(), &labels)?.into_dense()?
+            }
+        };
+        Ok(Some(DataBatch { data: vec![gather(&self.rows, &index, &data.shape)?], labels: vec![labels], index, pad }))
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.numbers.reset()
+    }
+
+    fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
+        self.numbers.seek(epoch, batch)
+    }
+
+    fn epoch(&self) -> u64 {
+        self.numbers.epoch()
+    }
+
+    fn n_examples(&self) -> Option<u64> {
+        self.numbers.n_examples()
+    }
+
+    fn n_batches(&self) -> Option<u64> {
+        self.numbers.n_batches()
+    }
+}

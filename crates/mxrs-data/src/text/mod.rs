@@ -1,0 +1,44 @@
+//! Examples in text: rows of numbers (CSV) and of indices with numbers (LibSVM).
+
+mod csv;
+mod csv_iter;
+mod libsvm;
+mod libsvm_iter;
+
+pub use csv_iter::CsvIter;
+pub use libsvm_iter::{LibSvmIter, LibSvmSettings};
+
+use crate::fault;
+use mxrs_types::{Error, FormatErrorKind, Result};
+use std::path::Path;
+
+/// The bytes of a text file.
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| Error::io(path, &e))
+}
+
+/// Lines with their number from 1 and their offset, without line ends and blanks around them; empty ones are left out.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
+    let mut start = 0;
+    let lines = bytes.split_inclusive(|b| *b == b'\n').zip(1..).map(move |(line, number)| {
+        let offset = start;
+        start += line.len();
+        (number, offset, line.trim_ascii())
+    });
+    lines.filter(|(_, _, line)| !line.is_empty())
+}
+
+/// A number in text.
+fn number(text: &[u8]) -> Option<f32> {
+    std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
+}
+
+/// An error in a line.
+fn in_line(number: usize, offset: usize, kind: FormatErrorKind, what: String) -> Error {
+    fault::at(offset, kind, format!("line {number}: {what}"))
+}
+
+/// Part of a line for an error message.
+fn shown(text: &[u8]) -> String {
+    String::from_utf8_lossy(&text[..text.len().min(60)]).escape_debug().to_string()
+}

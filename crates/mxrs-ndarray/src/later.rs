@@ -1,0 +1,130 @@
+//! Reads and writes that do not wait: the caller goes on, and the engine runs them when their turn comes.
+
+use crate::NdArray;
+use mxrs_types::{Device, Error, Result};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+/// The result of a read that was pushed and may not have run yet.
+pub struct Reading<R> {
+    receiver: Receiver<R>,
+    arrays: Vec<NdArray>,
+}
+
+impl<R> Reading<R> {
+    /// The result, once every array was written.
+    ///
+    /// # Errors
+    /// The deferred error of whoever should have written one of them.
+    pub fn wait(self) -> Result<R> {
+        self.receiver.recv().map_err(|_| self.why_skipped())
+    }
+
+    /// The result if it is there.
+    ///
+    /// # Errors
+    /// As [`Self::wait`].
+    pub fn take(&self) -> Result<Option<R>> {
+        match self.receiver.try_recv() {
+            Ok(result) => Ok(Some(result)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => Err(self.why_skipped()),
+        }
+    }
+
+    fn why_skipped(&self) -> Error {
+        let failed = self.arrays.iter().find_map(|array| array.wait_to_read().err());
+        failed.unwrap_or_else(|| Error::invalid("read", "a skipped task", "arrays whose producers succeeded"))
+    }
+}
+
+impl NdArray {
+    /// Runs `f` over the bytes of these arrays, in place, as one engine task that reads them; returns at once. Later writes
+    /// wait for it.
+    ///
+    /// # Errors
+    /// No array at all; device memory.
+    pub fn read_later<R: Send + 'static>(
+        arrays: &[&Self],
+        f: impl FnOnce(&[&[u8]]) -> R + Send + 'static,
+    ) -> Result<Reading<R>> {
+        let Some(first) = arrays.first() else {
+            return Err(Error::invalid("arrays to read", "none", "at least one"));
+        };
+        arrays.iter().try_for_each(|array| array.check_host())?;
+        let (sender, receiver) = sync_channel(1);
+        let held: Vec<Self> = arrays.iter().map(|array| array.detach()).collect();
+        let engine = first.engine().clone();
+        let task = engine.task("read_later").reads(arrays.iter().map(|array| array.var())).device(Device::cpu(0));
+        let views = held.clone();
+        task.push(move |_| {
+            // SAFETY: this task holds every array's variable for reading, so no writer runs.
+            let bytes: Vec<&[u8]> = views.iter().map(|view| unsafe { view.bytes() }).collect();
+            // A closed channel only means that nobody wants the result any more.
+            drop(sender.send(f(&bytes)));
+            Ok(())
+        })?;
+        Ok(Reading { receiver, arrays: held })
+    }
+
+    /// Overwrites the elements with `bytes` (row-major, native endian), after every pending use; returns at once. The bytes
+    /// are copied once and dropped then.
+    ///
+    /// # Errors
+    /// A wrong length, device memory, or the refusal of a [recorder](crate::Recorded).
+    #[track_caller]
+    pub fn copy_from_owned(&self, bytes: impl std::ops::Deref<Target = [u8]> + Send + 'static) -> Result<()> {
+        self.check_len(bytes.len())?;
+        self.check_host()?;
+        self.note_write()?;
+        let view = self.detach();
+        self.engine().task("copy_from_owned").write(self.var()).device(Device::cpu(0)).push(move |_| {
+            // SAFETY: this task holds the variable for writing, so nobody else uses the memory.
+            unsafe { view.bytes_mut() }.copy_from_slice(&bytes);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ArrayContext, NdArray};
+    use mxrs_engine::{Engine, EngineConfig, EngineKind};
+    use mxrs_storage::{Storage, StorageConfig};
+    use mxrs_types::Error;
+
+    fn context(kind: EngineKind) -> ArrayContext {
+        let engine = Engine::new(EngineConfig::of_kind(kind)).unwrap();
+        ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap())
+    }
+
+    #[test]
+    fn reads_see_what_was_written_before_and_not_what_comes_after() {
+        for kind in [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
+            let context = context(kind);
+            let array = NdArray::from_slice(&context, [2], &[1.0f32, 2.0]).unwrap();
+            let sum = |bytes: &[&[u8]]| bytes.iter().flat_map(|b| bytemuck::cast_slice::<_, f32>(b)).sum::<f32>();
+            let mut sums = Vec::new();
+            for i in 0..20 {
+                let values: Vec<u8> = bytemuck::cast_slice(&[i as f32, 1.0]).to_vec();
+                array.copy_from_owned(values).unwrap();
+                // The same array twice is one reader.
+                sums.push(NdArray::read_later(&[&array, &array], sum).unwrap());
+            }
+            for (i, sum) in sums.into_iter().enumerate() {
+                assert_eq!(sum.wait().unwrap(), 2.0 * (i as f32 + 1.0));
+            }
+            assert!(array.copy_from_owned(vec![0; 7]).is_err());
+            assert!(NdArray::read_later(&[], |_| ()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_failed_writer_fails_the_read() {
+        let context = context(EngineKind::ThreadedPerDevice);
+        let array = NdArray::zeros(&context, [2], mxrs_types::DType::F32).unwrap();
+        let fail = |_: &mxrs_engine::RunContext| Err(Error::invalid("kernel", "on purpose", "nothing"));
+        context.engine().task("fails").write(array.var()).push(fail).unwrap();
+        let reading = NdArray::read_later(&[&array], |_| ()).unwrap();
+        assert!(reading.wait().unwrap_err().to_string().contains("on purpose"));
+    }
+}

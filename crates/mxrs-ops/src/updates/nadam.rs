@@ -1,0 +1,65 @@
+//! Nadam: Adam with Nesterov's momentum. Dozat, ICLR 2016 workshop.
+//!
+//! `h = clip(g + wd · w)`, moments as in Adam, and
+//! `w -= lr · (by_grad · h + by_mean · mean) / (sqrt(var · by_var) + epsilon)`. The optimizer computes the three factors
+//! from its momentum schedule and the number of the step.
+
+use super::{Rule, clip, single};
+use mxrs_op::{Accuracy, InputNames, OpDef, op_params};
+
+op_params! {
+    /// Parameters of `_nadam_update`.
+    pub struct Params for "_nadam_update" {
+        /// Learning rate.
+        lr: f32,
+        /// Factor of the gradient in the step.
+        by_grad: f32,
+        /// Factor of the mean in the step.
+        by_mean: f32,
+        /// Factor of the mean square.
+        by_var: f32,
+        /// What stays of the mean.
+        beta1: f32 = 0.9,
+        /// What stays of the mean square.
+        beta2: f32 = 0.999,
+        /// Added to the root.
+        epsilon: f32 = 1e-8,
+        /// Weight decay.
+        wd: f32 = 0.0,
+        /// Factor of the gradient.
+        rescale_grad: f32 = 1.0,
+        /// Bound of the gradient's elements; negative for none.
+        clip_gradient: f32 = -1.0,
+    }
+}
+
+impl Rule for Params {
+    fn step(&self, _: usize, _: &[Vec<f64>], weight: f64, grad: f64, states: &mut [f64]) -> f64 {
+        let grad = clip(f64::from(self.rescale_grad) * grad + f64::from(self.wd) * weight, self.clip_gradient);
+        crate::optim::adam::move_moments(states, grad, self.beta1, self.beta2);
+        let step = f64::from(self.by_grad) * grad + f64::from(self.by_mean) * states[0];
+        weight - f64::from(self.lr) * step / ((states[1] * f64::from(self.by_var)).sqrt() + f64::from(self.epsilon))
+    }
+}
+
+/// `_nadam_update`.
+pub fn define() -> OpDef {
+    const ALL: &[(&str, &str)] = &[
+        ("lr", "0.1"),
+        ("by_grad", "0.4"),
+        ("by_mean", "0.5"),
+        ("by_var", "2"),
+        ("wd", "0.01"),
+        ("rescale_grad", "0.5"),
+        ("clip_gradient", "0.6"),
+    ];
+    OpDef {
+        accuracy: Accuracy::Reduction,
+        ..super::define::<Params, 4, false>(
+            "_nadam_update",
+            "step of Nadam",
+            InputNames::Fixed(&["weight", "grad", "mean", "var"]),
+            || single(&[("all", ALL), ("corrected", &ALL[..4])], &[(-0.5, 0.5), (0.0, 1.0)], None),
+        )
+    }
+}

@@ -1,0 +1,62 @@
+//! Checkpoints after epochs.
+
+use super::{EpochEnd, EpochEndCallback};
+use crate::resume::{Keeper, Position};
+use mxrs_types::Result;
+use std::path::PathBuf;
+
+/// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params` after epochs, NNNN being the epochs done.
+pub struct Checkpoints {
+    prefix: PathBuf,
+    period: u64,
+    with_states: bool,
+    keep: (Option<usize>, bool),
+    keeper: Option<Keeper>,
+}
+
+/// After every `period` epochs, without the optimizer's states.
+pub fn do_checkpoint(prefix: impl Into<PathBuf>, period: u64) -> Checkpoints {
+    module_checkpoint(prefix, period, false)
+}
+
+/// After every `period` epochs, with `save_optimizer_states` also `<prefix>-NNNN.states`.
+pub fn module_checkpoint(prefix: impl Into<PathBuf>, period: u64, save_optimizer_states: bool) -> Checkpoints {
+    let with_states = save_optimizer_states;
+    Checkpoints { prefix: prefix.into(), period: period.max(1), with_states, keep: (None, false), keeper: None }
+}
+
+impl Checkpoints {
+    /// Only the last `n` stay.
+    #[must_use]
+    pub fn keep_last(self, n: usize) -> Self {
+        Self { keep: (Some(n), self.keep.1), ..self }
+    }
+
+    /// The one with the best first validation metric stays too: the largest, or the smallest of one that is an error or a
+    /// loss.
+    #[must_use]
+    pub fn keep_best(self) -> Self {
+        Self { keep: (self.keep.0, true), ..self }
+    }
+
+    fn keeper(&mut self) -> &mut Keeper {
+        let (prefix, (last, best)) = (&self.prefix, self.keep);
+        self.keeper.get_or_insert_with(|| Keeper::new(prefix, last, best))
+    }
+}
+
+impl EpochEndCallback for Checkpoints {
+    fn epoch_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
+        let done = at.epoch + 1;
+        if done.is_multiple_of(self.period) {
+            at.module.save_checkpoint(&self.prefix, done, self.with_states)?;
+            self.keeper().wrote(Position::epoch(done));
+        }
+        Ok(())
+    }
+
+    fn validation_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
+        self.keeper().validated(at.epoch + 1, at.validation);
+        Ok(())
+    }
+}

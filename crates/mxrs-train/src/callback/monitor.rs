@@ -1,0 +1,212 @@
+//! Statistics of tensors while a network trains: what flows through it, parameters, gradients, auxiliary states.
+
+use crate::metric::View;
+use mxrs_exec::Executor;
+use mxrs_ndarray::{NdArray, Reading};
+use mxrs_sync::Mutex;
+use mxrs_sync::atomic::{AtomicBool, Ordering};
+use mxrs_types::{Error, Result};
+use regex::Regex;
+use std::sync::Arc;
+
+/// A number that tells how large the elements of a tensor are.
+pub type Statistic = Arc<dyn Fn(&View<'_>) -> f64 + Send + Sync>;
+
+/// What is looked at, and how often.
+#[derive(Clone)]
+pub struct MonitorOptions {
+    /// Every so many batches, from the first.
+    pub interval: u64,
+    /// What is computed of each tensor; the norm divided by the root of the number of elements.
+    pub statistic: Statistic,
+    /// Regular expression, which the beginning of a tensor's name must match; all.
+    pub pattern: String,
+    /// Sorted by name.
+    pub sort: bool,
+    /// Inputs of nodes too.
+    pub monitor_all: bool,
+    /// Every batch is looked at, and the first tensor with an element that is not finite ends the training.
+    pub monitor_nan: bool,
+}
+
+impl MonitorOptions {
+    /// The norm of everything every `interval` batches.
+    pub fn new(interval: u64) -> Self {
+        let statistic = |view: &View<'_>| (view.iter().map(|v| v * v).sum::<f64>() / view.len() as f64).sqrt();
+        Self {
+            interval: interval.max(1),
+            statistic: Arc::new(statistic),
+            pattern: ".*".into(),
+            sort: false,
+            monitor_all: false,
+            monitor_nan: false,
+        }
+    }
+}
+
+/// One tensor seen.
+struct Seen {
+    step: u64,
+    name: String,
+    /// The statistic, and whether every element is finite.
+    value: Reading<Result<(f64, bool)>>,
+}
+
+/// What the executor's callback shares with the monitor.
+struct Shared {
+    seen: Mutex<Vec<Seen>>,
+    is_active: AtomicBool,
+    step: mxrs_sync::atomic::AtomicU64,
+    /// The first failure of starting to look.
+    failure: Mutex<Option<Error>>,
+}
+
+/// Prints a line `Batch:       1 fc1_output                     0.123456` for each tensor whose name matches. While a batch is
+/// looked at, the executor runs node by node.
+pub struct Monitor {
+    options: MonitorOptions,
+    pattern: Regex,
+    shared: Arc<Shared>,
+    step: u64,
+}
+
+impl Monitor {
+    /// With these options.
+    ///
+    /// # Errors
+    /// A pattern that is no regular expression.
+    pub fn new(options: MonitorOptions) -> Result<Self> {
+        let pattern = Regex::new(&format!("^(?:{})", options.pattern)).map_err(|e| {
+            Error::invalid("pattern of a monitor", &options.pattern, format!("a regular expression: {e}"))
+        })?;
+        let shared = Shared {
+            seen: Mutex::new(Vec::new()),
+            is_active: AtomicBool::new(false),
+            step: mxrs_sync::atomic::AtomicU64::new(0),
+            failure: Mutex::new(None),
+        };
+        Ok(Self { options, pattern, shared: Arc::new(shared), step: 0 })
+    }
+
+    fn start(name: &str, array: &NdArray, step: u64, statistic: &Statistic) -> Result<Seen> {
+        let (shape, dtype, statistic) = (array.shape().clone(), array.dtype(), statistic.clone());
+        let value = NdArray::read_later(&[array], move |bytes| {
+            let n = shape.first().copied().unwrap_or(1);
+            let view = View::new(&shape, dtype, bytes.first().unwrap_or(&&[][..]), n)?;
+            Ok((statistic(&view), view.iter().all(f64::is_finite)))
+        })?;
+        Ok(Seen { step, name: name.to_owned(), value })
+    }
+
+    /// Begins a batch that `executor` will run: call before forward.
+    pub fn tic(&mut self, executor: &Executor) {
+        if self.options.monitor_nan || self.step.is_multiple_of(self.options.interval) {
+            self.shared.seen.lock().clear();
+            self.shared.is_active.store(true, Ordering::Relaxed);
+            let (shared, pattern, statistic) =
+                (self.shared.clone(), self.pattern.clone(), self.options.statistic.clone());
+            executor.set_monitor(
+                move |monitored| {
+                    if !shared.is_active.load(Ordering::Relaxed) || !pattern.is_match(monitored.name) {
+                        return;
+                    }
+                    let step = shared.step.load(Ordering::Relaxed);
+                    match Self::start(monitored.name, monitored.array, step, &statistic) {
+                        Ok(seen) => shared.seen.lock().push(seen),
+                        Err(error) => drop(shared.failure.lock().get_or_insert(error)),
+                    }
+                },
+                self.options.monitor_all,
+            );
+        }
+        self.step += 1;
+        self.shared.step.store(self.step, Ordering::Relaxed);
+    }
+
+    /// Ends the batch and returns what was seen: batch (from 1), name, statistic. Parameters, gradients (`<name>_grad`) and
+    /// auxiliary states come last. Nothing where the batch was not looked at.
+    ///
+    /// # Errors
+    /// What computing a tensor reported; with [`MonitorOptions::monitor_nan`] the first tensor that is not finite.
+    pub fn toc(&mut self, executor: &Executor) -> Result<Vec<(u64, String, f64)>> {
+        if !self.shared.is_active.swap(false, Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
+        executor.remove_monitor();
+        let mut seen = std::mem::take(&mut *self.shared.seen.lock());
+        if let Some(error) = self.shared.failure.lock().take() {
+            return Err(error);
+        }
+        let gradients =
+            executor.gradients().iter().map(|gradient| (format!("{}_grad", gradient.name), &gradient.array));
+        let arrays = executor.arrays().iter().map(|(name, array)| (name.clone(), array));
+        for (name, array) in arrays.chain(gradients).filter(|(name, _)| self.pattern.is_match(name)) {
+            seen.push(Self::start(&name, array, self.step, &self.options.statistic)?);
+        }
+        let mut values = Vec::with_capacity(seen.len());
+        let mut first_bad = None;
+        for Seen { step, name, value } in seen {
+            let (value, is_finite) = value.wait()??;
+            if !is_finite && first_bad.is_none() {
+                first_bad = Some(name.clone());
+            }
+            values.push((step, name, value));
+        }
+        if let Some(name) = first_bad.filter(|_| self.options.monitor_nan) {
+            let what = format!("tensor `{name}` of batch {}", self.step);
+            return Err(Error::invalid(what, "an element that is not finite", "finite numbers"));
+        }
+        if !self.options.monitor_nan || (self.step - 1).is_multiple_of(self.options.interval) {
+            if self.options.sort {
+                values.sort_by(|a, b| a.1.cmp(&b.1));
+            }
+            return Ok(values);
+        }
+        Ok(Vec::new())
+    }
+
+    /// Ends the batch and prints what was seen.
+    ///
+    /// # Errors
+    /// As [`Self::toc`].
+    pub fn toc_print(&mut self, executor: &Executor) -> Result<()> {
+        for (step, name, value) in self.toc(executor)? {
+            tracing::info!("Batch: {step:7} {name:30} {}\t", python(value as f32));
+        }
+        Ok(())
+    }
+}
+
+/// A float as NumPy's `str` writes a float32.
+fn python(value: f32) -> String {
+    let size = value.abs();
+    if value.is_nan() {
+        "nan".into()
+    } else if value.is_infinite() {
+        if value > 0.0 { "inf".into() } else { "-inf".into() }
+    } else if size == 0.0 || (1e-4..1e16).contains(&size) {
+        format!("{value:?}")
+    } else {
+        let text = format!("{value:e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (sign, digits) = exponent.strip_prefix('-').map_or(("+", exponent), |digits| ("-", digits));
+        format!("{mantissa}e{sign}{digits:0>2}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::python;
+
+    #[test]
+    fn numbers_are_written_as_numpy_does() {
+        let expected = [(0.5, "0.5"), (1.0, "1.0"), (0.1, "0.1"), (1e-5, "1e-05"), (1.5e-10, "1.5e-10"), (0.0, "0.0")];
+        for (value, text) in expected {
+            assert_eq!(python(value), text);
+        }
+        assert_eq!(
+            (python(2e20), python(f32::NAN), python(f32::NEG_INFINITY)),
+            ("2e+20".into(), "nan".into(), "-inf".into())
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! Counts of a binary classification: what `f1` and `mcc` are made of, and how they are averaged.
+
+use super::View;
+use super::deferred::Mean;
+use mxrs_types::{Error, Result};
+
+/// Whether values of batches are averaged, or counts are summed first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Average {
+    /// The mean of the values of all batches: it depends on the batch size.
+    Macro,
+    /// One value of the counts of all batches.
+    Micro,
+}
+
+impl Average {
+    /// # Errors
+    /// Another word than `macro` and `micro`.
+    pub fn parse(word: &str) -> Result<Self> {
+        match word {
+            "macro" => Ok(Self::Macro),
+            "micro" => Ok(Self::Micro),
+            other => Err(Error::invalid("average", other, "macro or micro")),
+        }
+    }
+
+    /// Says that a macro average is one of batches.
+    pub fn warn(self, name: &str) {
+        if self == Self::Macro {
+            tracing::warn!("metric {name}: the average over batches depends on the batch size; average=micro does not");
+        }
+    }
+}
+
+/// True and false positives and negatives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub tp: u64,
+    pub fp: u64,
+    pub fn_: u64,
+    pub tn: u64,
+}
+
+impl Counts {
+    /// Counts predictions of two columns, whose larger one is the class; 1 is positive.
+    ///
+    /// # Errors
+    /// Predictions that are no rows of classes, another number of labels, labels of more than two classes.
+    pub fn of(metric: &str, label: &View<'_>, pred: &View<'_>) -> Result<Self> {
+        if pred.shape().ndim() != 2 || label.len() != pred.shape()[0] {
+            let expected = format!("[{}, classes], a row for each label", label.len());
+            return Err(Error::shape(metric, "prediction", expected, pred.shape()));
+        }
+        let mut counts = Self::default();
+        let mut known: Vec<i64> = Vec::new();
+        for (i, class) in pred.argmax(1)?.into_iter().enumerate() {
+            let label = label.class(i);
+            if !known.contains(&label) {
+                known.push(label);
+            }
+            *match (class == 1, label == 1) {
+                (true, true) => &mut counts.tp,
+                (true, false) => &mut counts.fp,
+                (false, true) => &mut counts.fn_,
+                (false, false) => &mut counts.tn,
+            } += 1;
+        }
+        if known.len() > 2 {
+            let expected = "labels of at most two classes; pcc takes any number";
+            return Err(Error::invalid(format!("metric {metric}: labels"), format!("{known:?}"), expected));
+        }
+        Ok(counts)
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.tp += other.tp;
+        self.fp += other.fp;
+        self.fn_ += other.fn_;
+        self.tn += other.tn;
+    }
+
+    pub fn total(&self) -> u64 {
+        self.tp + self.fp + self.fn_ + self.tn
+    }
+}
+
+/// What `f1` and `mcc` collect.
+#[derive(Default)]
+pub(super) struct BinaryTotal {
+    /// Mean of the batches' values.
+    batches: Mean,
+    /// All counts.
+    counts: Counts,
+}
+
+impl BinaryTotal {
+    /// Adds one batch, whose value is `score` of its counts.
+    pub fn add(&mut self, parts: &[Counts], score: fn(&Counts) -> f64) {
+        let mut batch = Counts::default();
+        parts.iter().for_each(|part| batch.add(part));
+        self.batches.add(score(&batch), 1.0);
+        self.counts.add(&batch);
+    }
+
+    pub fn value(&self, average: Average, score: fn(&Counts) -> f64) -> f64 {
+        match average {
+            Average::Macro => self.batches.value(),
+            Average::Micro if self.counts.total() == 0 => f64::NAN,
+            Average::Micro => score(&self.counts),
+        }
+    }
+}

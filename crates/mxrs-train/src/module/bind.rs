@@ -1,0 +1,137 @@
+//! Executors: one for the shapes asked for, and one for each other shape that comes along.
+
+use super::{Module, unbound};
+use mxrs_data::DataDesc;
+use mxrs_exec::{BindOptions, Executor, GradReq, GradRequests};
+use mxrs_types::{Error, Result, ResultExt, Shape};
+
+/// What a module is bound for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BindFor {
+    /// Gradients are computed.
+    pub training: bool,
+    /// Those of the inputs too.
+    pub inputs_need_grad: bool,
+    /// What becomes of them.
+    pub grad_req: GradReq,
+}
+
+impl Default for BindFor {
+    fn default() -> Self {
+        Self { training: true, inputs_need_grad: false, grad_req: GradReq::Write }
+    }
+}
+
+impl BindFor {
+    /// Inference.
+    pub fn inference() -> Self {
+        Self { training: false, ..Self::default() }
+    }
+}
+
+/// An executor and what it is fed.
+pub(super) struct Bound {
+    pub data: Vec<DataDesc>,
+    pub labels: Vec<DataDesc>,
+    pub executor: Executor,
+}
+
+impl Bound {
+    pub fn has_shapes(&self, data: &[Shape], labels: Option<&[Shape]>) -> bool {
+        let same = |descs: &[DataDesc], shapes: &[Shape]| descs.iter().map(|desc| &desc.shape).eq(shapes);
+        same(&self.data, data) && labels.is_none_or(|labels| same(&self.labels, labels))
+    }
+}
+
+impl Module {
+    /// Chooses kernels and plans memory for these inputs and labels. Labels the network does not have are left out. What was
+    /// bound before is gone, but parameters keep their values.
+    ///
+    /// # Errors
+    /// Inputs with other names than the module's; shapes that do not fit the network; an operator no backend runs; out of
+    /// memory.
+    pub fn bind(&mut self, data: &[DataDesc], labels: &[DataDesc], how: BindFor) -> Result<()> {
+        let mut given: Vec<&str> = data.iter().map(|desc| desc.name.as_str()).collect();
+        let mut wanted: Vec<&str> = self.names.data.iter().map(String::as_str).collect();
+        given.sort_unstable();
+        wanted.sort_unstable();
+        if given != wanted {
+            return Err(Error::invalid("inputs to bind", given.join(", "), wanted.join(", ")));
+        }
+        let params = if self.is_initialised { Some(self.get_params()?) } else { None };
+        self.bound.clear();
+        self.params.clear();
+        self.update = None;
+        (self.current, self.how, self.is_initialised) = (0, how, false);
+        self.bind_more(data, labels, how.training)?;
+        if let Some(params) = params {
+            self.set_params(&params)?;
+        }
+        Ok(())
+    }
+
+    fn bind_more(&mut self, data: &[DataDesc], labels: &[DataDesc], with_gradients: bool) -> Result<()> {
+        let graph = &self.graph;
+        let labels: Vec<DataDesc> = labels.iter().filter(|desc| graph.find(&desc.name).is_some()).cloned().collect();
+        let inputs: Vec<(&str, Shape)> =
+            data.iter().chain(&labels).map(|desc| (desc.name.as_str(), desc.shape.clone())).collect();
+        let dtypes = data.iter().chain(&labels).map(|desc| (desc.name.clone(), desc.dtype)).collect();
+        let requests = || {
+            let fixed = self.names.fixed_params.iter().chain(&self.names.labels);
+            let known = |name: &&String| graph.find(name).is_some();
+            let mut requests = GradRequests::all(self.how.grad_req);
+            for name in fixed.chain(labels.iter().map(|desc| &desc.name)).filter(known) {
+                requests = requests.with(name, GradReq::Null);
+            }
+            let of_inputs = if self.how.inputs_need_grad { self.how.grad_req } else { GradReq::Null };
+            data.iter().fold(requests, |requests, desc| requests.with(&desc.name, of_inputs))
+        };
+        let pool = self.bound.first().map(|first| first.executor.pool().clone());
+        let gradients = with_gradients.then(requests);
+        let options = BindOptions { dtypes, pool, gradients, ..self.options.clone() };
+        let executor = Executor::simple_bind(graph, &self.context, &inputs, &options).context(|| {
+            let shapes: Vec<String> = inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect();
+            format!("binding the network to {}", shapes.join(", "))
+        })?;
+        self.bound.push(Bound { data: data.to_vec(), labels, executor });
+        Ok(())
+    }
+
+    /// Makes the executor for inputs of these shapes the current one. One with the shapes bound first has gradients; others
+    /// have them when asked for.
+    pub(super) fn choose(&mut self, data: &[Shape], labels: Option<&[Shape]>, is_train: bool) -> Result<()> {
+        let needs_gradients = is_train && self.how.training;
+        let fits = |bound: &Bound| {
+            bound.has_shapes(data, labels) && (!needs_gradients || !bound.executor.gradients().is_empty())
+        };
+        if let Some(found) = self.bound.iter().position(fits) {
+            self.current = found;
+            return Ok(());
+        }
+        let first = self.bound.first().ok_or_else(|| unbound("bind"))?;
+        let as_shaped = |descs: &[DataDesc], shapes: &[Shape], what: &str| {
+            if descs.len() != shapes.len() {
+                return Err(Error::invalid(format!("number of {what}"), shapes.len(), descs.len().to_string()));
+            }
+            let with = |(desc, shape): (&DataDesc, &Shape)| DataDesc::new(&desc.name, shape.clone(), desc.dtype);
+            Ok(descs.iter().zip(shapes).map(with).collect::<Vec<DataDesc>>())
+        };
+        let new_data = as_shaped(&first.data, data, "inputs")?;
+        let new_labels = match labels {
+            Some(labels) => as_shaped(&first.labels, labels, "labels")?,
+            // Of labels that nobody has, only the rows matter.
+            None => {
+                let rows = data.first().and_then(|shape| shape.first().copied()).unwrap_or(1);
+                let resize = |desc: &DataDesc| {
+                    let mut desc = desc.clone();
+                    desc.shape.dims_mut().first_mut().into_iter().for_each(|n| *n = rows);
+                    desc
+                };
+                first.labels.iter().map(resize).collect()
+            }
+        };
+        self.bind_more(&new_data, &new_labels, needs_gradients)?;
+        self.current = self.bound.len() - 1;
+        Ok(())
+    }
+}

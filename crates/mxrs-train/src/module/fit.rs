@@ -1,0 +1,226 @@
+//! The loop: epochs of batches, metrics, validation, checkpoints; MXNet's log lines.
+
+use super::guard::{FiniteWatch, LabelCheck};
+use super::{BindFor, CheckpointOptions, FitOptions, Module};
+use crate::callback::{BatchEnd, Callbacks, EpochEnd, LogValidationMetrics, fixed};
+use crate::metric::EvalMetric;
+use crate::resume::{Keeper, Position, check_room, find, newest};
+use crate::update::WeightUpdate;
+use mxrs_data::DataIter;
+use mxrs_sync::atomic::Ordering;
+use mxrs_types::{Device, Error, Result};
+use std::time::Instant;
+
+/// How a training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All epochs are done.
+    Finished,
+    /// It was asked to stop; what was done is in a checkpoint, where there are any.
+    Interrupted,
+}
+
+/// What a training came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FitReport {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The batch that would come next.
+    pub position: Position,
+    /// Metrics of the last epoch.
+    pub train: Vec<(String, f64)>,
+    /// Those of its validation.
+    pub validation: Vec<(String, f64)>,
+}
+
+/// What goes on through the epochs of one training.
+struct Loop<'a> {
+    options: &'a FitOptions,
+    keeper: Option<Keeper>,
+    finite: FiniteWatch,
+    labels: Vec<LabelCheck>,
+    report: FitReport,
+}
+
+impl Module {
+    /// Trains on every batch of `train`, epoch by epoch, and validates on `eval` after each. Binds and initialises what is not
+    /// yet; `optimizer` takes the place of one that the module has. Epoch e of the training is epoch e of the iterator.
+    ///
+    /// Reading data, computing and counting overlap: the next batch is read while the engine computes.
+    ///
+    /// # Errors
+    /// Whatever any part of it reports; labels that are no class, in the first epoch; no optimizer; before the first epoch, a
+    /// folder or disk that would not take the checkpoints.
+    pub fn fit(
+        &mut self,
+        train: &mut dyn DataIter,
+        mut eval: Option<&mut dyn DataIter>,
+        metric: &mut dyn EvalMetric,
+        optimizer: Option<Box<dyn WeightUpdate>>,
+        callbacks: &mut Callbacks,
+        options: &FitOptions,
+    ) -> Result<FitReport> {
+        if self.bound.is_empty() {
+            let (data, labels) = (train.provide_data().to_vec(), train.provide_label().to_vec());
+            self.bind(&data, &labels, BindFor::default())?;
+        }
+        self.init_params(None, &options.init)?;
+        if let Some(optimizer) = optimizer {
+            self.init_optimizer(optimizer)?;
+        }
+        let mut all = self.start(options)?;
+        let start = all.report.position;
+        train.seek(start.epoch, start.batch)?;
+        for epoch in start.epoch..options.num_epoch {
+            let since = Instant::now();
+            let begin = if epoch == start.epoch { start.batch } else { 0 };
+            if self.epoch((epoch, begin), train, metric, callbacks, &mut all)? == Outcome::Interrupted {
+                all.report.outcome = Outcome::Interrupted;
+                return Ok(all.report);
+            }
+            if epoch == start.epoch {
+                all.labels.clear();
+            }
+            for (name, value) in &all.report.train {
+                tracing::info!("Epoch[{epoch}] Train-{name}={}", fixed(*value, 6));
+            }
+            tracing::info!("Epoch[{epoch}] Time cost={}", fixed(since.elapsed().as_secs_f64(), 3));
+            let eval = eval.as_mut().map(|eval| &mut **eval as &mut dyn DataIter);
+            self.epoch_end(epoch, eval, metric, callbacks, &mut all)?;
+            train.reset()?;
+        }
+        all.finite.tell(0)?;
+        Ok(all.report)
+    }
+
+    /// What is done before the first batch: going on from a checkpoint, looking for room on the disk.
+    fn start<'a>(&mut self, options: &'a FitOptions) -> Result<Loop<'a>> {
+        let mut position = Position::epoch(options.begin_epoch);
+        let mut keeper = None;
+        if let Some(CheckpointOptions { prefix, keep_last, keep_best, .. }) = &options.checkpoint {
+            check_room(prefix, self.checkpoint_bytes()?)?;
+            let mut own = Keeper::new(prefix, *keep_last, *keep_best);
+            if options.resume
+                && let Some((state, params)) = newest(prefix)?
+            {
+                self.restore(&state, &params)?;
+                position = state.position;
+                let there = find(prefix)?.into_iter().map(|found| found.position).filter(|there| *there <= position);
+                let mut epochs: Vec<u64> = there.filter(|there| there.batch == 0).map(|there| there.epoch).collect();
+                epochs.reverse();
+                own.go_on(epochs, state.best, Some(position).filter(|position| position.batch > 0));
+                tracing::info!("Resumed from \"{}\"", position.path(prefix, ".states").display());
+            }
+            keeper = Some(own);
+        }
+        let report = FitReport { outcome: Outcome::Finished, position, train: Vec::new(), validation: Vec::new() };
+        let labels = if options.check_labels { LabelCheck::of(self)? } else { Vec::new() };
+        Ok(Loop { options, keeper, finite: FiniteWatch::default(), labels, report })
+    }
+
+    /// About what a checkpoint takes: parameters, and as much again for the optimizer.
+    fn checkpoint_bytes(&self) -> Result<u64> {
+        let arrays = self.first()?.executor.arrays().iter();
+        Ok(2 * arrays.map(|(_, array)| array.size_bytes() as u64).sum::<u64>())
+    }
+
+    fn epoch(
+        &mut self,
+        (epoch, begin): (u64, u64),
+        train: &mut dyn DataIter,
+        metric: &mut dyn EvalMetric,
+        callbacks: &mut Callbacks,
+        all: &mut Loop<'_>,
+    ) -> Result<Outcome> {
+        metric.reset();
+        let mut nbatch = begin;
+        let mut next = train.next_batch()?;
+        if next.is_none() && begin == 0 {
+            return Err(Error::invalid("training data", "an epoch without a batch", "at least one batch"));
+        }
+        while let Some(batch) = next {
+            for labels in &all.labels {
+                labels.check(&batch, nbatch)?;
+            }
+            let pad = batch.pad;
+            if let Some(monitor) = &mut callbacks.monitor {
+                monitor.tic(self.executor()?);
+            }
+            self.forward_backward(batch)?;
+            if let Some(max_norm) = all.options.clip_global_norm {
+                self.clip_gradients(max_norm)?;
+            }
+            self.update()?;
+            self.update_metric(metric, pad)?;
+            if all.options.check_finite {
+                all.finite.look(self, epoch, nbatch)?;
+            }
+            // Read while the engine computes.
+            next = train.next_batch()?;
+            if let Some(monitor) = &mut callbacks.monitor {
+                monitor.toc_print(self.executor()?)?;
+            }
+            if next.is_none() {
+                all.report.train = metric.get_global()?;
+            }
+            for callback in &mut callbacks.batch_end {
+                callback.batch_end(&mut BatchEnd { epoch, nbatch, metric: Some(&mut *metric) })?;
+            }
+            nbatch += 1;
+            let is_last = next.is_none();
+            all.report.position = if is_last { Position::epoch(epoch + 1) } else { Position { epoch, batch: nbatch } };
+            let is_asked = all.options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+            let every = all.options.checkpoint.as_ref().and_then(|checkpoint| checkpoint.every_n_batches);
+            if is_asked || (!is_last && every.is_some_and(|every| nbatch.is_multiple_of(every.max(1)))) {
+                self.checkpoint(all)?;
+            }
+            if is_asked {
+                tracing::info!("Epoch[{epoch}] Batch [{}]: interrupted", nbatch - 1);
+                return Ok(Outcome::Interrupted);
+            }
+        }
+        all.report.position = Position::epoch(epoch + 1);
+        Ok(Outcome::Finished)
+    }
+
+    fn checkpoint(&self, all: &mut Loop<'_>) -> Result<()> {
+        let Some((checkpoint, keeper)) = all.options.checkpoint.as_ref().zip(all.keeper.as_mut()) else {
+            return Ok(());
+        };
+        self.save_training(&checkpoint.prefix, all.report.position, keeper.best())?;
+        keeper.wrote(all.report.position);
+        Ok(())
+    }
+
+    fn epoch_end(
+        &mut self,
+        epoch: u64,
+        eval: Option<&mut dyn DataIter>,
+        metric: &mut dyn EvalMetric,
+        callbacks: &mut Callbacks,
+        all: &mut Loop<'_>,
+    ) -> Result<()> {
+        all.report.validation.clear();
+        for callback in &mut callbacks.epoch_end {
+            callback.epoch_end(&EpochEnd { epoch, module: self, train: &all.report.train, validation: &[] })?;
+        }
+        let period = all.options.checkpoint.as_ref().map_or(1, |checkpoint| checkpoint.period.max(1));
+        if (epoch + 1).is_multiple_of(period) || epoch + 1 == all.options.num_epoch {
+            self.checkpoint(all)?;
+        }
+        let Some(eval) = eval else { return Ok(()) };
+        // What validation draws must not depend on whether the training was interrupted before it.
+        let random = self.context.random().state(Device::cpu(0));
+        all.report.validation = self.score_with(eval, metric, None, epoch, &mut callbacks.eval_batch_end)?;
+        self.context.random().restore(Device::cpu(0), &random);
+        LogValidationMetrics::log(epoch, &all.report.validation);
+        let end = EpochEnd { epoch, module: self, train: &all.report.train, validation: &all.report.validation };
+        for callback in &mut callbacks.epoch_end {
+            callback.validation_end(&end)?;
+        }
+        if let Some(keeper) = &mut all.keeper {
+            keeper.validated(epoch + 1, &all.report.validation);
+        }
+        Ok(())
+    }
+}

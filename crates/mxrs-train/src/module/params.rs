@@ -1,0 +1,129 @@
+//! Parameters: how they begin, how they are read and replaced.
+
+use super::{InitOptions, Module};
+use indexmap::IndexMap;
+use mxrs_format::params::{LoadPolicy, Wanted};
+use mxrs_format::{AlignedBytes, Checkpoint, Tensor};
+use mxrs_graph::NodeId;
+use mxrs_ndarray::{NdArray, Reading};
+use mxrs_types::{DType, Error, Result, ResultExt, Shape};
+
+/// Arrays that are being copied to the host.
+pub(crate) struct Copies(Vec<(String, Shape, DType, Reading<AlignedBytes>)>);
+
+impl Copies {
+    /// Starts to copy; what is written later is not in the copies.
+    pub fn start<'a>(arrays: impl IntoIterator<Item = (&'a str, &'a NdArray)>) -> Result<Self> {
+        let one = |(name, array): (&str, &NdArray)| {
+            let reading =
+                NdArray::read_later(&[array], |bytes| AlignedBytes::copy_of(bytes.first().unwrap_or(&&[][..])))?;
+            Ok((name.to_owned(), array.shape().clone(), array.dtype(), reading))
+        };
+        Ok(Self(arrays.into_iter().map(one).collect::<Result<_>>()?))
+    }
+
+    pub fn finish(self) -> Result<IndexMap<String, Tensor>> {
+        let one = |(name, shape, dtype, reading): (String, Shape, DType, Reading<AlignedBytes>)| {
+            let bytes = reading.wait().context(|| format!("reading `{name}`"))?;
+            Ok((name, Tensor::dense(dtype, shape, bytes)?))
+        };
+        self.0.into_iter().map(one).collect()
+    }
+}
+
+impl Module {
+    /// Gives every parameter its first value: from `given` (or from the checkpoint that the module was
+    /// [loaded](Self::load) from), else by the variable's own `__init__`, else by the end of its name: weights by
+    /// [`InitOptions::initializer`], biases, betas and means 0, gammas and variances 1. Nothing happens where parameters are
+    /// there, unless forced.
+    ///
+    /// # Errors
+    /// Nothing is bound; a variable whose name says nothing; arrays of other shapes, naming the first and both shapes; missing
+    /// and superfluous arrays, unless allowed.
+    pub fn init_params(&mut self, given: Option<&Checkpoint>, options: &InitOptions) -> Result<()> {
+        self.first()?;
+        if self.is_initialised && !options.force {
+            return Ok(());
+        }
+        let loaded = self.loaded.take();
+        let mut missing = self.all_names();
+        if let Some(params) = given.or(loaded.as_ref()) {
+            missing = self.write_params(params, options.allow_missing, options.allow_extra)?;
+        }
+        for name in &missing {
+            self.init_one(name, options).context(|| format!("initialising `{name}`"))?;
+        }
+        self.is_initialised = true;
+        Ok(())
+    }
+
+    fn init_one(&self, name: &str, options: &InitOptions) -> Result<()> {
+        let own = self.graph.find(name).and_then(|id| self.graph.node(id).attrs.get("__init__"));
+        let array = self.first()?.executor.argument(name)?;
+        let values = options.initializer.values(name, own, array.shape(), options.seed)?;
+        let tensor = Tensor::from_slice(array.shape().clone(), &values)?.cast(array.dtype());
+        array.copy_from_bytes(tensor.stored_bytes())
+    }
+
+    /// Copies of all parameters and auxiliary states, as they are now.
+    ///
+    /// # Errors
+    /// There are none yet; what computing them reported.
+    pub fn get_params(&self) -> Result<Checkpoint> {
+        self.expect_initialised()?;
+        let (args, aux) = self.param_ids();
+        let copy = |ids: Vec<NodeId>| self.copies(&ids);
+        let (args, aux) = (copy(args)?, copy(aux)?);
+        Ok(Checkpoint::new(args.finish()?, aux.finish()?))
+    }
+
+    fn copies(&self, ids: &[NodeId]) -> Result<Copies> {
+        let executor = &self.first()?.executor;
+        let named = |id: &NodeId| {
+            let name = self.graph.node(*id).name.as_str();
+            Ok((name, executor.argument(name)?))
+        };
+        Copies::start(ids.iter().map(named).collect::<Result<Vec<_>>>()?)
+    }
+
+    /// Overwrites all parameters and auxiliary states.
+    ///
+    /// # Errors
+    /// Nothing is bound; arrays that are missing, superfluous or of other shapes, naming them.
+    pub fn set_params(&mut self, params: &Checkpoint) -> Result<()> {
+        self.write_params(params, false, false)?;
+        self.is_initialised = true;
+        Ok(())
+    }
+
+    fn all_names(&self) -> Vec<String> {
+        let (args, aux) = self.param_ids();
+        args.iter().chain(&aux).map(|id| self.graph.node(*id).name.clone()).collect()
+    }
+
+    /// Overwrites what `params` has, and returns the names of the rest.
+    fn write_params(&self, params: &Checkpoint, allow_missing: bool, allow_extra: bool) -> Result<Vec<String>> {
+        let executor = &self.first()?.executor;
+        let policy = LoadPolicy { allow_extra, allow_missing, cast_dtype: true };
+        let (args, aux) = self.param_ids();
+        let mut missing = Vec::new();
+        for (ids, arrays, what) in [(args, &params.arg, "arguments"), (aux, &params.aux, "auxiliary states")] {
+            let wanted = |id: &NodeId| {
+                let name = self.graph.node(*id).name.clone();
+                let array = executor.argument(&name)?;
+                Ok(Wanted { name, shape: Some(array.shape().clone()), dtype: Some(array.dtype()) })
+            };
+            let wanted: Vec<Wanted> = ids.iter().map(wanted).collect::<Result<_>>()?;
+            let matched = policy.match_arrays(&wanted, arrays.clone()).context(|| format!("setting the {what}"))?;
+            for (name, tensor) in &matched.found {
+                let dense = tensor.as_dense().context(|| format!("setting `{name}`"))?;
+                executor.argument(name)?.copy_from_bytes(dense.bytes())?;
+            }
+            missing.extend(matched.missing);
+        }
+        if missing.len() == self.all_names().len() && !missing.is_empty() {
+            return Err(Error::invalid("parameters", "none that the network has", "those of this network"));
+        }
+        Ok(missing)
+    }
+}

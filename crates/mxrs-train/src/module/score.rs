@@ -1,0 +1,106 @@
+//! A trained network on data: how well it does, and what it says.
+
+use super::Module;
+use crate::callback::{BatchEnd, BatchEndCallback};
+use crate::metric::EvalMetric;
+use mxrs_data::DataIter;
+use mxrs_format::{AlignedBytes, Tensor};
+use mxrs_ndarray::{NdArray, Reading};
+use mxrs_types::{Error, Result, Shape};
+
+impl Module {
+    /// Runs the first epoch of `data` as at inference and returns what the metric says, which begins anew. `n_batches` limits
+    /// how much is run. The iterator is left at the end.
+    ///
+    /// # Errors
+    /// Those of the iterator, of [`Self::forward`] and of the metric.
+    pub fn score(
+        &mut self,
+        data: &mut dyn DataIter,
+        metric: &mut dyn EvalMetric,
+        n_batches: Option<u64>,
+    ) -> Result<Vec<(String, f64)>> {
+        self.score_with(data, metric, n_batches, 0, &mut [])
+    }
+
+    pub(super) fn score_with(
+        &mut self,
+        data: &mut dyn DataIter,
+        metric: &mut dyn EvalMetric,
+        n_batches: Option<u64>,
+        epoch: u64,
+        callbacks: &mut [Box<dyn BatchEndCallback>],
+    ) -> Result<Vec<(String, f64)>> {
+        data.seek(0, 0)?;
+        metric.reset();
+        let mut nbatch = 0;
+        while n_batches.is_none_or(|most| nbatch < most) {
+            let Some(batch) = data.next_batch()? else { break };
+            let pad = batch.pad;
+            self.forward(batch, false)?;
+            self.update_metric(metric, pad)?;
+            for callback in &mut *callbacks {
+                callback.batch_end(&mut BatchEnd { epoch, nbatch, metric: Some(&mut *metric) })?;
+            }
+            nbatch += 1;
+        }
+        metric.get_global()
+    }
+
+    /// Runs the first epoch of `data` as at inference and returns every output, the rows of all batches one after the other,
+    /// without those that only fill batches up.
+    ///
+    /// # Errors
+    /// Those of the iterator and of [`Self::forward`]; an output without a row for each example.
+    pub fn predict(&mut self, data: &mut dyn DataIter, n_batches: Option<u64>) -> Result<Vec<Tensor>> {
+        data.seek(0, 0)?;
+        let mut parts: Vec<Vec<Part>> = Vec::new();
+        let mut nbatch = 0;
+        while n_batches.is_none_or(|most| nbatch < most) {
+            let Some(batch) = data.next_batch()? else { break };
+            let (pad, n) = (batch.pad, batch.index.len());
+            self.forward(batch, false)?;
+            let outputs = self.get_outputs()?;
+            parts.resize_with(outputs.len(), Vec::new);
+            for (parts, output) in parts.iter_mut().zip(outputs) {
+                parts.push(Part::start(output, n, pad)?);
+            }
+            nbatch += 1;
+        }
+        parts.into_iter().map(join).collect()
+    }
+}
+
+/// Rows of one output of one batch, on their way.
+struct Part {
+    shape: Shape,
+    dtype: mxrs_types::DType,
+    reading: Reading<Vec<u8>>,
+}
+
+impl Part {
+    fn start(output: &NdArray, n: usize, pad: usize) -> Result<Self> {
+        let mut shape = output.shape().clone();
+        let rows = shape.first().copied().unwrap_or(0);
+        if n == 0 || rows % n != 0 || rows == 0 {
+            return Err(Error::shape("predict", "output", format!("rows for each of {n} examples"), output.shape()));
+        }
+        shape.dims_mut()[0] = rows / n * (n - pad.min(n));
+        let len = shape.checked_size_bytes(output.dtype())?;
+        let reading = NdArray::read_later(&[output], move |bytes| {
+            bytes.first().and_then(|b| b.get(..len)).unwrap_or(&[]).to_vec()
+        })?;
+        Ok(Self { shape, dtype: output.dtype(), reading })
+    }
+}
+
+fn join(parts: Vec<Part>) -> Result<Tensor> {
+    let Some(first) = parts.first() else { return Ok(Tensor::None) };
+    let (mut shape, dtype) = (first.shape.clone(), first.dtype);
+    shape.dims_mut()[0] = parts.iter().map(|part| part.shape[0]).sum();
+    let mut bytes = Vec::with_capacity(shape.checked_size_bytes(dtype)?);
+    for part in parts {
+        bytes.extend(part.reading.wait()?);
+    }
+    Tensor::dense(dtype, shape, AlignedBytes::copy_of(&bytes))
+}

@@ -1,0 +1,131 @@
+//! Which checkpoints stay.
+
+use super::Position;
+use std::path::PathBuf;
+
+/// Removes checkpoints of epochs that need not stay, after newer ones are whole.
+#[derive(Clone, Debug, Default)]
+pub struct Keeper {
+    prefix: PathBuf,
+    keep_last: Option<usize>,
+    keep_best: bool,
+    /// Epochs whose checkpoints are there, oldest first.
+    written: Vec<u64>,
+    /// The best so far: epochs done, and its value.
+    best: Option<(u64, f64)>,
+    /// The newest checkpoint within an epoch.
+    within: Option<Position>,
+}
+
+/// Whether less is better.
+fn less_is_better(metric: &str) -> bool {
+    ["mae", "mse", "rmse", "loss", "nll-loss", "cross-entropy", "perplexity", "torch", "caffe"].contains(&metric)
+}
+
+/// Whether `new` is better than `old`; numbers are better than what is none.
+fn is_better(metric: &str, new: f64, old: Option<f64>) -> bool {
+    match old.filter(|old| !old.is_nan()) {
+        None => true,
+        Some(old) if less_is_better(metric) => new < old,
+        Some(old) => new > old,
+    }
+}
+
+impl Keeper {
+    /// Keeps the last `keep_last` (all where nothing is said), and with `keep_best` the one with the best first validation
+    /// metric: the largest, or the smallest of one that is an error or a loss.
+    pub fn new(prefix: impl Into<PathBuf>, keep_last: Option<usize>, keep_best: bool) -> Self {
+        let keep_last = keep_last.map(|n| n.max(1));
+        Self { prefix: prefix.into(), keep_last, keep_best, ..Self::default() }
+    }
+
+    /// Goes on with what an earlier run had: the epochs whose checkpoints are there, and the best of them.
+    pub fn go_on(&mut self, written: Vec<u64>, best: Option<(u64, f64)>, within: Option<Position>) {
+        (self.written, self.best, self.within) = (written, best, within);
+    }
+
+    /// The best epoch so far and its value.
+    pub fn best(&self) -> Option<(u64, f64)> {
+        self.best
+    }
+
+    /// A checkpoint was written: older ones go.
+    pub fn wrote(&mut self, position: Position) {
+        if let Some(old) = self.within.take().filter(|old| *old != position) {
+            self.remove(old);
+        }
+        if position.batch > 0 {
+            self.within = Some(position);
+            return;
+        }
+        self.written.retain(|epoch| *epoch != position.epoch);
+        self.written.push(position.epoch);
+        let Some(n) = self.keep_last else { return };
+        while self.written.len() > n {
+            let old = self.written.remove(0);
+            if !self.keep_best || self.best.is_none_or(|(best, _)| best != old) {
+                self.remove(Position::epoch(old));
+            }
+        }
+    }
+
+    /// The epoch was validated: where it is the best so far, the best before need not stay.
+    pub fn validated(&mut self, epochs_done: u64, metrics: &[(String, f64)]) {
+        let Some((name, value)) = metrics.first() else { return };
+        let is_there = self.written.last() == Some(&epochs_done);
+        if self.keep_best && is_there && is_better(name, *value, self.best.map(|(_, value)| value)) {
+            let replaced = self.best.replace((epochs_done, *value));
+            if let Some((old, _)) = replaced.filter(|(old, _)| !self.written.contains(old)) {
+                self.remove(Position::epoch(old));
+            }
+        }
+    }
+
+    /// States first, so that parameters without states are what a kill leaves.
+    fn remove(&self, position: Position) {
+        for suffix in [".states", ".params"] {
+            // A file that is gone already is as good.
+            let _ = std::fs::remove_file(position.path(&self.prefix, suffix));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn better_is_more_or_less() {
+        assert!(is_better("accuracy", 0.1, None) && is_better("accuracy", 0.2, Some(0.1)));
+        assert!(!is_better("accuracy", 0.1, Some(0.1)) && !is_better("mse", 0.2, Some(0.1)));
+        assert!(is_better("mse", 0.1, Some(0.2)) && is_better("mse", 0.1, Some(f64::NAN)));
+    }
+
+    #[test]
+    fn the_last_and_the_best_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let prefix = dir.path().join("net");
+        let mut keeper = Keeper::new(&prefix, Some(2), true);
+        let write = |position: Position| {
+            for suffix in [".params", ".states"] {
+                std::fs::write(position.path(&prefix, suffix), "").unwrap();
+            }
+        };
+        for (epoch, value) in [0.1, 0.9, 0.5, 0.6, 0.7].into_iter().enumerate() {
+            let (within, done) = (Position { epoch: epoch as u64, batch: 7 }, Position::epoch(epoch as u64 + 1));
+            for position in [within, done] {
+                write(position);
+                keeper.wrote(position);
+            }
+            keeper.validated(done.epoch, &[("accuracy".into(), value)]);
+        }
+        let mut left: Vec<String> = std::fs::read_dir(dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".params"))
+            .collect();
+        left.sort();
+        assert_eq!(left, ["net-0002.params", "net-0004.params", "net-0005.params"]);
+        assert_eq!(keeper.best(), Some((2, 0.9)));
+    }
+}

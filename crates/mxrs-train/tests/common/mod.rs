@@ -1,0 +1,211 @@
+//! What the tests share: a machine on the reference kernels, small networks and data.
+#![allow(dead_code)]
+
+use indexmap::IndexMap;
+use mxrs_data::NdArrayIter;
+use mxrs_engine::{Engine, EngineConfig, EngineKind};
+use mxrs_exec::{BindOptions, Imperative};
+use mxrs_format::{Dense, Tensor};
+use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_op::{Attrs, OpSet, ReferenceBackend};
+use mxrs_storage::{Storage, StorageConfig};
+use mxrs_train::{Module, OptimizerStates, Parameter, WeightUpdate};
+use mxrs_types::{Result, Shape};
+use std::sync::Arc;
+
+pub const KINDS: [EngineKind; 3] = [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice];
+
+pub fn context_of(kind: EngineKind) -> ArrayContext {
+    let engine = Engine::new(EngineConfig::of_kind(kind)).expect("the engine starts");
+    let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).expect("the pools start"));
+    context.random().seed(17);
+    context
+}
+
+pub fn context() -> ArrayContext {
+    context_of(EngineKind::ThreadedPerDevice)
+}
+
+pub fn options() -> BindOptions {
+    let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
+    options.ops = mxrs_ops::catalogue();
+    options
+}
+
+pub fn array(context: &ArrayContext, shape: impl Into<Shape>, values: &[f32]) -> NdArray {
+    NdArray::from_slice(context, shape, values).expect("values of the shape's size")
+}
+
+/// Numbers in [-1, 1) that follow from the seed.
+pub fn numbers(seed: u64, n: usize) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    };
+    std::iter::repeat_with(next).take(n).collect()
+}
+
+/// Stochastic gradient descent with momentum, for tests that need no other.
+pub struct Sgd {
+    pub lr: f64,
+    pub momentum: f64,
+    rescale: f64,
+    n: u64,
+    states: IndexMap<String, NdArray>,
+}
+
+impl Sgd {
+    pub fn boxed(lr: f64, momentum: f64) -> Box<dyn WeightUpdate> {
+        Box::new(Self { lr, momentum, rescale: 1.0, n: 0, states: IndexMap::new() })
+    }
+}
+
+impl WeightUpdate for Sgd {
+    fn set_rescale_grad(&mut self, rescale: f64) {
+        self.rescale = rescale;
+    }
+
+    fn learning_rate(&self) -> f64 {
+        self.lr
+    }
+
+    fn num_update(&self) -> u64 {
+        self.n
+    }
+
+    fn update(&mut self, nd: &Imperative, params: &[Parameter]) -> Result<()> {
+        self.n += 1;
+        for param in params {
+            let zeros = || NdArray::zeros(nd.context(), param.weight.shape().clone(), param.weight.dtype());
+            if !self.states.contains_key(&param.name) {
+                self.states.insert(param.name.clone(), zeros()?);
+            }
+            let momentum = &self.states[&param.name];
+            let step = nd.mul_scalar(&param.grad, -self.lr * self.rescale)?;
+            let kept = nd.mul_scalar(momentum, self.momentum)?;
+            let none = Attrs::new();
+            nd.invoke_into("elemwise_add", &none, &[&kept, &step], &[momentum])?;
+            nd.invoke_into("elemwise_add", &none, &[&param.weight, momentum], &[&param.weight])?;
+        }
+        Ok(())
+    }
+
+    fn states(&self) -> Result<OptimizerStates> {
+        let mut states = OptimizerStates::default();
+        states.metadata.insert("num_update".into(), self.n.to_string());
+        for (name, array) in &self.states {
+            let tensor = Tensor::from_slice(array.shape().clone(), &array.to_vec::<f32>()?)?;
+            states.tensors.insert(format!("state/{name}/mom"), tensor);
+        }
+        Ok(states)
+    }
+
+    fn set_states(&mut self, nd: &Imperative, _: &[Parameter], states: &OptimizerStates) -> Result<()> {
+        self.n = states.metadata["num_update"].parse().expect("a number");
+        self.states.clear();
+        for (name, tensor) in &states.tensors {
+            let name = name.strip_prefix("state/").and_then(|name| name.strip_suffix("/mom")).expect("a momentum");
+            let shape = tensor.shape().expect("a dense array").clone();
+            self.states.insert(name.into(), NdArray::from_slice(nd.context(), shape, tensor.as_slice::<f32>()?)?);
+        }
+        Ok(())
+    }
+}
+
+/// Makes calls of operators, for a graph of them.
+pub struct Net {
+    names: NameManager,
+    ops: OpSet,
+}
+
+impl Default for Net {
+    fn default() -> Self {
+        Self { names: NameManager::new(), ops: mxrs_ops::catalogue() }
+    }
+}
+
+impl Net {
+    pub fn call(&mut self, op: &str, name: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
+        let mut call = SymbolCall::new(self.ops.get(op).expect("a built operator")).name(name);
+        for (key, value) in attrs {
+            call = call.attr(*key, value);
+        }
+        call.inputs(inputs.iter().copied()).build(&mut self.names).expect("a well-formed call")
+    }
+}
+
+/// A perceptron with normalisation and dropout: everything that has a state. `[N, 6]` to `classes`.
+pub fn small_net(n_hidden: usize, classes: usize) -> Graph {
+    let mut net = Net::default();
+    let data = Symbol::variable("data");
+    let x = net.call("FullyConnected", "fc1", &[("num_hidden", &n_hidden.to_string())], &[&data]);
+    let x = net.call("BatchNorm", "bn1", &[("fix_gamma", "False")], &[&x]);
+    let x = net.call("Activation", "relu1", &[("act_type", "relu")], &[&x]);
+    let x = net.call("Dropout", "drop1", &[("p", "0.3")], &[&x]);
+    let x = net.call("FullyConnected", "fc2", &[("num_hidden", &classes.to_string())], &[&x]);
+    net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().expect("a well-formed graph")
+}
+
+/// `n` examples of 6 numbers; the class is the largest of the first `classes` of them.
+pub fn examples(seed: u64, n: usize, classes: usize) -> (Dense, Dense) {
+    let rows = numbers(seed, n * 6);
+    let class = |row: &[f32]| (0..classes).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as f32;
+    let labels: Vec<f32> = rows.chunks(6).map(class).collect();
+    let dense = |shape: Shape, values: &[f32]| Tensor::from_slice(shape, values).unwrap().into_dense().unwrap();
+    (dense([n, 6].into(), &rows), dense([n].into(), &labels))
+}
+
+/// Shuffled batches of such examples.
+pub fn iter(seed: u64, n: usize, batch_size: usize, classes: usize) -> NdArrayIter {
+    let (data, labels) = examples(seed, n, classes);
+    let builder = NdArrayIter::builder(batch_size).data("data", data).label("softmax_label", labels);
+    builder.shuffle(seed).build().expect("some examples")
+}
+
+/// The bits of all parameters.
+pub fn bits(module: &Module) -> Vec<(String, Vec<u8>)> {
+    let params = module.get_params().expect("parameters");
+    let all = params.arg.into_iter().chain(params.aux);
+    all.map(|(name, tensor)| (name, tensor.stored_bytes().to_vec())).collect()
+}
+
+/// Log lines of this thread while `f` runs.
+pub fn log_of<R>(f: impl FnOnce() -> R) -> (R, Vec<String>) {
+    let lines = Lines::default();
+    let result = tracing::subscriber::with_default(lines.clone(), f);
+    let lines = lines.0.lock().expect("nobody panicked").clone();
+    (result, lines)
+}
+
+#[derive(Clone, Default)]
+struct Lines(Arc<std::sync::Mutex<Vec<String>>>);
+
+struct Message(String);
+
+impl tracing::field::Visit for Message {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::INFO
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        self.0.lock().expect("nobody panicked").push(message.0);
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}

@@ -1,0 +1,229 @@
+//! Going on from checkpoints: the same bits as a training that was never interrupted, from any place, after any kill.
+
+mod common;
+
+use common::{Sgd, bits, context, iter, log_of, options, small_net};
+use mxrs_data::DataIter;
+use mxrs_models::Initializer;
+use mxrs_sync::atomic::{AtomicBool, Ordering};
+use mxrs_train::callback::{BatchEnd, Callbacks};
+use mxrs_train::metric::create;
+use mxrs_train::resume::{Position, find, newest};
+use mxrs_train::{CheckpointOptions, FitOptions, FitReport, InitOptions, Module, ModuleNames, Outcome};
+use mxrs_types::Result;
+use std::path::Path;
+use std::sync::Arc;
+
+const EPOCHS: u64 = 3;
+const BATCHES: u64 = 5;
+
+fn options_of(prefix: Option<&Path>) -> FitOptions {
+    let init = InitOptions { initializer: Initializer::xavier(3.0), seed: 5, ..InitOptions::default() };
+    let checkpoint = prefix.map(CheckpointOptions::new);
+    FitOptions { init, checkpoint, resume: true, ..FitOptions::new(EPOCHS) }
+}
+
+/// Trains in a process of its own, as it were: nothing is left from an earlier call but files.
+fn train(options: &FitOptions, callbacks: &mut Callbacks) -> Result<(Module, FitReport)> {
+    let mut module = Module::new(&small_net(8, 3), &context(), &common::options(), ModuleNames::default())?;
+    let mut metric = create("acc", &[])?;
+    let (mut train, mut eval) = (iter(1, 8 * BATCHES as usize - 3, 8, 3), iter(2, 16, 8, 3));
+    let eval: Option<&mut dyn DataIter> = Some(&mut eval);
+    let optimizer = Some(Sgd::boxed(0.1, 0.9));
+    let report = module.fit(&mut train, eval, &mut metric, optimizer, callbacks, options)?;
+    Ok((module, report))
+}
+
+fn unbroken() -> Vec<(String, Vec<u8>)> {
+    bits(&train(&options_of(None), &mut Callbacks::default()).unwrap().0)
+}
+
+/// Callbacks that raise `flag` after so many batches.
+fn raise_after(flag: &Arc<AtomicBool>, n: u64) -> Callbacks {
+    let (flag, mut seen) = (flag.clone(), 0);
+    let mut callbacks = Callbacks::default();
+    callbacks.batch_end.push(Box::new(move |_: &mut BatchEnd<'_>| {
+        seen += 1;
+        flag.store(seen == n, Ordering::Relaxed);
+        Ok(())
+    }));
+    callbacks
+}
+
+#[test]
+fn wherever_it_is_interrupted_the_weights_end_bit_equal() {
+    let expected = unbroken();
+    for stop in 1..=EPOCHS * BATCHES {
+        let dir = tempfile::tempdir().unwrap();
+        let prefix = dir.path().join("runs/net");
+        let flag = Arc::new(AtomicBool::new(false));
+        let options = FitOptions { interrupt: Some(flag.clone()), ..options_of(Some(&prefix)) };
+        let (_, report) = train(&options, &mut raise_after(&flag, stop)).unwrap();
+        assert_eq!(report.outcome, Outcome::Interrupted);
+        let at = Position { epoch: stop / BATCHES, batch: stop % BATCHES };
+        assert_eq!((report.position, find(&prefix).unwrap()[0].position), (at, at), "after batch {stop}");
+        flag.store(false, Ordering::Relaxed);
+        let (module, report) = train(&options, &mut Callbacks::default()).unwrap();
+        assert_eq!((report.outcome, report.position), (Outcome::Finished, Position::epoch(EPOCHS)));
+        assert!(bits(&module) == expected, "interrupted after batch {stop}");
+        let left: Vec<Position> = find(&prefix).unwrap().iter().map(|found| found.position).collect();
+        assert!(left.iter().all(|position| position.batch == 0), "what was within an epoch is gone: {left:?}");
+    }
+}
+
+#[test]
+fn interrupted_again_and_again_it_ends_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("net");
+    let flag = Arc::new(AtomicBool::new(false));
+    let options = FitOptions { interrupt: Some(flag.clone()), ..options_of(Some(&prefix)) };
+    let mut n = 0;
+    let module = loop {
+        let (module, report) = train(&options, &mut raise_after(&flag, 2)).unwrap();
+        flag.store(false, Ordering::Relaxed);
+        n += 1;
+        if report.outcome == Outcome::Finished {
+            break module;
+        }
+    };
+    assert_eq!(n, 8);
+    assert!(bits(&module) == unbroken());
+    // A finished training has nothing left to do.
+    let (again, report) = train(&options, &mut Callbacks::default()).unwrap();
+    assert!(bits(&again) == bits(&module) && report.train.is_empty());
+}
+
+/// Whatever file of the newest checkpoint is missing, cut or another's: the one before is taken, and the end is the same.
+#[test]
+fn a_checkpoint_that_is_not_whole_is_passed_over() {
+    let expected = unbroken();
+    let spoil: [&dyn Fn(&Path); 5] = [
+        &|newest| std::fs::remove_file(newest.with_extension("params")).unwrap(),
+        &|newest| std::fs::write(newest.with_extension("params"), "half").unwrap(),
+        &|newest| {
+            let mut bytes = std::fs::read(newest.with_extension("params")).unwrap();
+            let last = bytes.len() / 2;
+            bytes[last] ^= 1;
+            std::fs::write(newest.with_extension("params"), bytes).unwrap();
+        },
+        &|newest| std::fs::write(newest.with_extension("states"), "").unwrap(),
+        &|newest| std::fs::remove_file(newest.with_extension("states")).unwrap(),
+    ];
+    for (i, spoil) in spoil.into_iter().enumerate() {
+        let dir = tempfile::tempdir().unwrap();
+        let prefix = dir.path().join("net");
+        let mut options = options_of(Some(&prefix));
+        options.num_epoch = 2;
+        train(&options, &mut Callbacks::default()).unwrap();
+        spoil(&Position::epoch(2).path(&prefix, ".params"));
+        options.num_epoch = EPOCHS;
+        let (result, lines) = log_of(|| train(&options, &mut Callbacks::default()));
+        let (module, _) = result.unwrap();
+        assert!(bits(&module) == expected, "spoilt in way {i}");
+        assert_eq!(lines.iter().any(|line| line.contains("0002 is passed over")), i != 4, "{lines:#?}");
+        assert!(
+            lines.iter().any(|line| line.contains("Resumed from") && line.contains("net-0001.states")),
+            "{lines:#?}"
+        );
+    }
+}
+
+#[test]
+fn within_an_epoch_the_newest_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("net");
+    let mut options = options_of(Some(&prefix));
+    let checkpoint = options.checkpoint.as_mut().unwrap();
+    (checkpoint.every_n_batches, checkpoint.keep_last) = (Some(2), Some(2));
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (places, own) = (seen.clone(), prefix.clone());
+    let mut callbacks = Callbacks::default();
+    callbacks.batch_end.push(Box::new(move |_: &mut BatchEnd<'_>| {
+        places.lock().unwrap().push(find(&own)?.iter().map(|found| found.position.to_string()).collect::<Vec<_>>());
+        Ok(())
+    }));
+    let (module, _) = train(&options, &mut callbacks).unwrap();
+    assert!(bits(&module) == unbroken());
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen[2], ["0000-000002"]);
+    assert_eq!(seen[4], ["0000-000004"]);
+    assert_eq!(seen[7], ["0001-000002", "0001"]);
+    assert_eq!(seen.last().unwrap()[..], ["0002-000004", "0002", "0001"]);
+    let left: Vec<String> = find(&prefix).unwrap().iter().map(|found| found.position.to_string()).collect();
+    assert_eq!(left, ["0003", "0002"]);
+}
+
+#[test]
+fn a_folder_that_takes_nothing_is_told_before_the_first_epoch() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let options = options_of(Some(&dir.path().join("file/net")));
+    let mut callbacks = Callbacks::default();
+    callbacks.batch_end.push(Box::new(|_: &mut BatchEnd<'_>| panic!("a batch ran")));
+    assert!(train(&options, &mut callbacks).err().unwrap().to_string().contains("checkpoints of"));
+}
+
+#[test]
+fn states_of_another_network_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("net");
+    train(&options_of(Some(&prefix)), &mut Callbacks::default()).unwrap();
+    let mut module = Module::new(&small_net(9, 3), &context(), &options(), ModuleNames::default()).unwrap();
+    let (mut metric, mut none) = (create("acc", &[]).unwrap(), Callbacks::default());
+    let optimizer = Some(Sgd::boxed(0.1, 0.9));
+    let more = FitOptions { num_epoch: 9, ..options_of(Some(&prefix)) };
+    let error =
+        module.fit(&mut iter(1, 40, 8, 3), None, &mut metric, optimizer, &mut none, &more).unwrap_err().to_string();
+    assert!(error.contains("fc1_weight") && error.contains("(8, 6)") && error.contains("(9, 6)"), "{error}");
+}
+
+/// The child of the test below: trains until it is killed or done.
+#[test]
+#[ignore = "run by the test that kills it"]
+fn child() {
+    let prefix = std::env::args().find_map(|arg| arg.strip_prefix("--skip=prefix:").map(str::to_owned));
+    let Some(prefix) = prefix else { return };
+    let mut options = options_of(Some(Path::new(&prefix)));
+    options.checkpoint.as_mut().unwrap().every_n_batches = Some(1);
+    train(&options, &mut Callbacks::default()).unwrap();
+}
+
+/// Killed at random moments, started again each time: it ends with the same bits, and at no moment without a whole checkpoint
+/// once there was one.
+#[test]
+#[cfg(unix)]
+fn killed_at_random_it_ends_the_same() {
+    let expected = unbroken();
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("net");
+    let mut last = Position::default();
+    let mut kills = 0;
+    let mut wait_us = 20_000u64;
+    for round in 0..200u64 {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--ignored", "--quiet", &format!("--skip=prefix:{}", prefix.display())])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // Moments that spread over starting, computing and writing.
+        std::thread::sleep(std::time::Duration::from_micros(wait_us + (round * 7919) % 30_000));
+        let finished = child.try_wait().unwrap().is_some_and(|status| status.success());
+        if !finished {
+            child.kill().unwrap();
+            kills += 1;
+        }
+        child.wait().unwrap();
+        let now = newest(&prefix).unwrap().map(|(state, _)| state.position).unwrap_or_default();
+        assert!(now >= last, "from {last} back to {now}");
+        // A machine that is slow to start processes gets more time.
+        wait_us = if now == last { wait_us * 5 / 4 } else { wait_us };
+        last = now;
+        if finished {
+            break;
+        }
+    }
+    assert_eq!(last, Position::epoch(EPOCHS), "after {kills} kills");
+    assert!(kills > 0);
+    let (module, _) = train(&options_of(Some(&prefix)), &mut Callbacks::default()).unwrap();
+    assert!(bits(&module) == expected, "after {kills} kills");
+}
