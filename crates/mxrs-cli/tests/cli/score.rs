@@ -49,6 +49,24 @@ fn networks_without_a_definition_are_named_and_passed_over() {
     assert!(err.contains("`resnext-50`") && err.contains("resnet-50"), "{err}");
 }
 
+/// Weights in bfloat16 are read by kernels of their own, where they are asked for.
+#[test]
+fn weights_are_bfloat16_on_request() {
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("score.json").display().to_string();
+    let symbol = digits("lenet-symbol.json");
+    let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--num-batches", "1", "--explain"];
+    for batch in ["1", "4"] {
+        for (weights, is_short) in [("bfloat16", true), ("float32", false)] {
+            let rest = ["--batch-size", batch, "--weights", weights, "--json", &json];
+            mxrs(start.into_iter().chain(rest)).ok();
+            let report = std::fs::read_to_string(&json).unwrap();
+            assert_eq!(report.contains("_bf16:"), is_short, "{report}");
+        }
+    }
+    assert!(mxrs(["score", "--weights", "int4"]).failed(2).contains("bfloat16"));
+}
+
 #[test]
 fn float16_is_for_gpus() {
     let ran = mxrs(["score", "--network", "alexnet", "--batch-size", "1", "--dtype", "float16"]);
