@@ -53,6 +53,7 @@ mod fuse;
 mod gradients;
 mod imperative;
 mod inplace_add;
+mod join;
 mod joined;
 mod lower;
 mod machine;
