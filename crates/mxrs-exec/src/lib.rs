@@ -76,6 +76,7 @@ mod tap;
 mod timing;
 mod training;
 mod tune;
+mod widen;
 
 pub use buckets::{Bucket, BucketingExecutor};
 pub use choose::{Choice, Refusal, choose, choose_reorder};
