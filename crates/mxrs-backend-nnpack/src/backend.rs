@@ -15,7 +15,7 @@ use crate::rates::Rates;
 use crate::reorder::Reorder;
 use crate::way::{Way, thread_counts};
 use crate::winograd::Data;
-use crate::{Accuracy, NnpackOptions, Processor};
+use crate::{Accuracy, NnpackOptions, Processor, Weights};
 use mxrs_op::{Backend, DEFAULT_WAY, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
@@ -47,16 +47,20 @@ enum Job {
     Depthwise(ConvProblem),
     /// In so many groups.
     Grouped(ConvProblem, u32),
-    /// With weights where they are.
-    Dense(DenseProblem),
+    /// With weights where they are, or short ones row by row.
+    Dense(DenseProblem, Weights),
     /// With packed weights.
-    Product(DenseProblem),
+    Product(DenseProblem, Weights),
 }
 
 /// Rows of a fully-connected layer up to which reading the weights is all there is to it.
 const FEW_ROWS: usize = 2;
 /// Cost of a fully-connected layer of few rows, and of others.
 const DENSE_COST: [f64; 2] = [0.95, 1.5];
+/// That of one with short weights: who asks for them gets them.
+const SHORT_DENSE_COST: f64 = 0.5;
+/// Output pixels of a batch up to which a convolution waits for its weights.
+const FEW_PIXELS: usize = 64;
 
 impl Nnpack {
     /// A backend for loops on this team.
@@ -90,11 +94,11 @@ impl Nnpack {
             }
             "FullyConnected" => {
                 let p = call.params.get::<FullyConnectedParams>();
-                dense(call, Epilogue::plain(p.no_bias))?
+                self.dense(call, Epilogue::plain(p.no_bias))?
             }
             "_sg_fully_connected" => {
                 let SgFullyConnectedParams { product, epilogue } = call.params.get();
-                dense(call, Epilogue::fused(product.no_bias, epilogue, call)?)?
+                self.dense(call, Epilogue::fused(product.no_bias, epilogue, call)?)?
             }
             other => return Err(format!("no kernel for {other}")),
         };
@@ -132,13 +136,46 @@ impl Nnpack {
         Ok((Job::Convolution(problem, choice), epilogue, cost))
     }
 
+    /// How the weights of a convolution are kept.
+    fn weights(&self, call: &OpCall<'_>, p: &ConvProblem) -> Weights {
+        match p.data {
+            Data::Blocks if is_packed_once(call) && p.n * p.pixels() <= FEW_PIXELS => self.options.weights,
+            _ => Weights::Float32,
+        }
+    }
+
+    /// A fully-connected layer, whatever the shape of its data.
+    fn dense(&self, call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epilogue, f64), String> {
+        let [data, weight, ..] = call.inputs else { return Err("a product without data or weight".into()) };
+        let tensors = || call.inputs.iter().chain(call.outputs);
+        if let Some(other) = tensors().find(|t| t.dtype != DType::F32) {
+            return Err(format!("{} numbers", other.dtype));
+        }
+        if tensors().any(|t| t.shape.n_elements() == 0) {
+            return Err("a tensor without elements".into());
+        }
+        let [outputs, steps] = weight.shape[..] else { return Err(format!("weights of shape {}", weight.shape)) };
+        let rows = data.shape.n_elements() / steps;
+        let weights = if is_packed_once(call) { self.options.weights } else { Weights::Float32 };
+        let cost = match weights {
+            Weights::Float32 => DENSE_COST[usize::from(rows > FEW_ROWS)],
+            Weights::Bfloat16 => SHORT_DENSE_COST,
+        };
+        let problem = DenseProblem { rows, steps, outputs };
+        let is_product = rows > FEW_ROWS && is_packed_once(call);
+        let job = if is_product { Job::Product(problem, weights) } else { Job::Dense(problem, weights) };
+        Ok((job, epilogue, cost))
+    }
+
     /// The call prepared in this way, or in that of the estimate.
     fn planned(&self, call: &OpCall<'_>, way: Option<&str>) -> Result<PlannedKernel> {
         let Fit { job, epilogue, .. } = self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
         let (isa, most) = (self.options.isa, self.threads());
         let unknown = |way: &str| Error::not_built(format!("{} in the way `{way}`", call.op.name), "no such way here");
         let (job, threads) = match (way, job) {
-            (Some(name), Job::Dense(p) | Job::Product(p)) => dense_way(p, name, most).ok_or_else(|| unknown(name))?,
+            (Some(name), Job::Dense(p, w) | Job::Product(p, w)) => {
+                dense_way(p, w, name, most).ok_or_else(|| unknown(name))?
+            }
             (Some(name), Job::Grouped(..)) => return Err(unknown(name)),
             (_, job) => (job, most),
         };
@@ -158,9 +195,12 @@ impl Nnpack {
                 };
                 let rows = algorithm.reads_rows();
                 let data = if rows { Layout::RowMajor } else { image([p.n, p.c, p.h, p.w]) };
-                let weight = algorithm.form().layout([p.k, p.c, p.kh, p.kw]);
+                let weights = self.weights(call, &p);
+                let form = algorithm.form(weights);
+                let weight = form.layout([p.k, p.c, p.kh, p.kw]);
                 let layouts = [data, weight, image([p.n, p.k, p.oh, p.ow])];
-                (way.prepare(&p, &self.options)?, algorithm.name(), threads, layouts)
+                let name = if form.is_short() { SHORT_CONVOLUTION } else { algorithm.name() };
+                (way.prepare(&p, weights, &self.options)?, name, threads, layouts)
             }
             Job::Depthwise(p) => {
                 let weight = PackedForm::Depthwise.layout([p.k, 1, p.kh, p.kw]);
@@ -174,12 +214,20 @@ impl Nnpack {
                 let joined = Groups::new(n, p.c / n, p.k / n);
                 (Box::new(GroupedConv::new(p, joined, isa, threads)), "groups", threads, layouts)
             }
-            Job::Product(p) => {
-                let weight = PackedForm::Blocks.layout([p.outputs, p.steps, 1, 1]);
-                let layouts = [Layout::RowMajor, weight, Layout::RowMajor];
-                (Box::new(DenseProduct::new(p, isa, threads)), PRODUCT, threads, layouts)
+            Job::Product(p, weights) => {
+                let form = Algorithm::Product.form(weights);
+                let layouts = [Layout::RowMajor, form.layout([p.outputs, p.steps, 1, 1]), Layout::RowMajor];
+                let name = if form.is_short() { SHORT_PRODUCT } else { PRODUCT };
+                (Box::new(DenseProduct::new(p, weights, isa, threads)), name, threads, layouts)
             }
-            Job::Dense(p) => (Box::new(Dense::new(p, isa, threads)), DENSE, threads, [const { Layout::RowMajor }; 3]),
+            Job::Dense(p, weights) => {
+                let (name, weight) = match weights {
+                    Weights::Float32 => (DENSE, Layout::RowMajor),
+                    Weights::Bfloat16 => (SHORT_DENSE, PackedForm::ShortRows.layout([p.outputs, p.steps, 1, 1])),
+                };
+                let layouts = [Layout::RowMajor, weight, Layout::RowMajor];
+                (Box::new(Dense::new(p, weights, isa, threads)), name, threads, layouts)
+            }
         };
         let [data_layout, weight_layout, out_layout] = layouts;
         let mut input_layouts = vec![data_layout, weight_layout];
@@ -199,14 +247,18 @@ impl Nnpack {
 /// Names of fully-connected layers with weights where they are, and with packed ones.
 const DENSE: &str = "dense";
 const PRODUCT: &str = "dense_product";
+/// Names of kernels that read weights in bfloat16.
+const SHORT_DENSE: &str = "dense_bf16";
+const SHORT_PRODUCT: &str = "dense_product_bf16";
+const SHORT_CONVOLUTION: &str = "product_bf16";
 
 /// The job of a fully-connected layer in the way of this name, and its threads.
-fn dense_way(p: DenseProblem, way: &str, most: usize) -> Option<(Job, usize)> {
+fn dense_way(p: DenseProblem, weights: Weights, way: &str, most: usize) -> Option<(Job, usize)> {
     let (name, threads) = way.split_once('@')?;
     let threads = threads.parse().ok().filter(|n| (1..=most).contains(n))?;
     match name {
-        DENSE => Some((Job::Dense(p), threads)),
-        PRODUCT if p.rows > FEW_ROWS => Some((Job::Product(p), threads)),
+        DENSE => Some((Job::Dense(p, weights), threads)),
+        PRODUCT if p.rows > FEW_ROWS => Some((Job::Product(p, weights), threads)),
         _ => None,
     }
 }
@@ -214,24 +266,6 @@ fn dense_way(p: DenseProblem, way: &str, most: usize) -> Option<(Job, usize)> {
 /// Whether the weights of a call are packed once, and not in every call.
 fn is_packed_once(call: &OpCall<'_>) -> bool {
     call.is_constant.get(1).copied().unwrap_or(false)
-}
-
-/// A fully-connected layer, whatever the shape of its data.
-fn dense(call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epilogue, f64), String> {
-    let [data, weight, ..] = call.inputs else { return Err("a product without data or weight".into()) };
-    let tensors = || call.inputs.iter().chain(call.outputs);
-    if let Some(other) = tensors().find(|t| t.dtype != DType::F32) {
-        return Err(format!("{} numbers", other.dtype));
-    }
-    if tensors().any(|t| t.shape.n_elements() == 0) {
-        return Err("a tensor without elements".into());
-    }
-    let [outputs, steps] = weight.shape[..] else { return Err(format!("weights of shape {}", weight.shape)) };
-    let rows = data.shape.n_elements() / steps;
-    let cost = DENSE_COST[usize::from(rows > FEW_ROWS)];
-    let problem = DenseProblem { rows, steps, outputs };
-    let job = if rows > FEW_ROWS && is_packed_once(call) { Job::Product(problem) } else { Job::Dense(problem) };
-    Ok((job, epilogue, cost))
 }
 
 impl Backend for Nnpack {
@@ -265,11 +299,11 @@ impl Backend for Nnpack {
                 let ways = Way::candidates(&p, &self.options, threads, &self.rates);
                 ways.iter().map(Way::to_string).collect()
             }
-            Ok(Fit { job: job @ (Job::Dense(p) | Job::Product(p)), .. }) => {
+            Ok(Fit { job: job @ (Job::Dense(p, _) | Job::Product(p, _)), .. }) => {
                 let multiply_adds = p.rows as f64 * p.steps as f64 * p.outputs as f64;
                 let counts = thread_counts(threads, multiply_adds);
                 // Packed weights are kept a second time: not for few rows.
-                let names: &[&str] = if matches!(job, Job::Product(_)) { &[PRODUCT, DENSE] } else { &[DENSE] };
+                let names: &[&str] = if matches!(job, Job::Product(..)) { &[PRODUCT, DENSE] } else { &[DENSE] };
                 names.iter().flat_map(|name| counts.iter().map(move |n| format!("{name}@{n}"))).collect()
             }
             _ => vec![DEFAULT_WAY.into()],
@@ -288,7 +322,11 @@ impl Backend for Nnpack {
         };
         let fourier = if self.options.fourier { "on" } else { "off" };
         let (version, threads) = (env!("CARGO_PKG_VERSION"), self.threads());
-        format!("{NAME} {version} threads={threads} winograd={winograd} fourier={fourier}")
+        let weights = match self.options.weights {
+            Weights::Float32 => "",
+            Weights::Bfloat16 => " weights=bfloat16",
+        };
+        format!("{NAME} {version} threads={threads} winograd={winograd} fourier={fourier}{weights}")
     }
 
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {

@@ -8,6 +8,7 @@ use crate::estimate;
 use crate::filtering::{TileConv, shape};
 use crate::fourier::Tile;
 use crate::layouts::{BLOCK, PackedForm};
+use crate::options::Weights;
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::way::{Way, thread_counts};
@@ -95,8 +96,9 @@ impl Algorithm {
     }
 
     /// How it wants the weights.
-    pub fn form(self) -> PackedForm {
+    pub fn form(self, weights: Weights) -> PackedForm {
         match self {
+            Self::Product if weights == Weights::Bfloat16 => PackedForm::ShortBlocks,
             Self::Product => PackedForm::Blocks,
             Self::Taps => PackedForm::Taps,
             Self::Winograd(variant) => PackedForm::Winograd(variant),
@@ -165,13 +167,16 @@ impl Way {
         self.threads <= threads && Algorithm::allowed(p, options).contains(&self.algorithm)
     }
 
-    /// The algorithm prepared.
+    /// The algorithm prepared; weights may be short for those that read them as they were packed, for products.
     ///
     /// # Errors
     /// None for a problem that allows it.
-    pub fn prepare(&self, p: &ConvProblem, options: &NnpackOptions) -> Result<Box<dyn Convolve>> {
+    pub fn prepare(&self, p: &ConvProblem, weights: Weights, options: &NnpackOptions) -> Result<Box<dyn Convolve>> {
         Ok(match self.algorithm {
-            Algorithm::Product => Box::new(ProductConv::new(*p, options.isa, self.threads)),
+            Algorithm::Product => {
+                let product = ProductConv::new(*p, options.isa, self.threads);
+                Box::new(product.with_weights(weights, options.isa))
+            }
             Algorithm::Taps => Box::new(TapConv::new(*p, options.isa, self.threads)),
             Algorithm::Winograd(variant) => {
                 let blocking = self.blocking.unwrap_or_else(|| Blocking::suggested(&shape(p), variant, self.threads));

@@ -4,6 +4,7 @@ use crate::Isa;
 use crate::direct::grouped::Groups;
 use crate::fourier::{self, Tile};
 use crate::winograd::{Blocking, Plan, Schedule, Shape, Variant};
+use half::bf16;
 use mxrs_op::TensorDesc;
 use mxrs_types::{DType, Layout, Result};
 use smallvec::smallvec;
@@ -75,6 +76,10 @@ pub enum PackedForm {
     Groups(u32),
     /// Spectra for tiles of this size.
     Fourier(Tile),
+    /// Row by row, in bfloat16.
+    ShortRows,
+    /// As [`Blocks`](Self::Blocks), in bfloat16.
+    ShortBlocks,
 }
 
 /// Numbers of the layouts for groups begin here, and count them.
@@ -84,7 +89,13 @@ impl PackedForm {
     /// All forms but those for groups; the position is the number in a layout.
     fn all() -> impl Iterator<Item = Self> {
         let transformed = Variant::ALL.map(Self::Winograd).into_iter().chain(Tile::ALL.map(Self::Fourier));
-        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(transformed)
+        let short = [Self::ShortRows, Self::ShortBlocks];
+        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(transformed).chain(short)
+    }
+
+    /// Whether its numbers are bfloat16; else they are float32.
+    pub fn is_short(self) -> bool {
+        matches!(self, Self::ShortRows | Self::ShortBlocks)
     }
 
     /// The layout of weights of these sizes in this form.
@@ -93,7 +104,8 @@ impl PackedForm {
             Self::Groups(groups) => GROUPS_ID + u64::from(groups),
             _ => Self::all().position(|form| form == self).unwrap_or_default() as u64,
         };
-        Layout::Opaque { backend: NAME, id, size_bytes: self.len(sizes) * size_of::<f32>() }
+        let number_bytes = if self.is_short() { size_of::<bf16>() } else { size_of::<f32>() };
+        Layout::Opaque { backend: NAME, id, size_bytes: self.len(sizes) * number_bytes }
     }
 
     /// The form that a layout names.
@@ -111,7 +123,8 @@ impl PackedForm {
     pub fn len(self, [k, c, kh, kw]: [usize; 4]) -> usize {
         let (padded_k, padded_c) = (k.next_multiple_of(BLOCK), c.next_multiple_of(BLOCK));
         match self {
-            Self::Blocks => padded_k * padded_c * kh * kw,
+            Self::Blocks | Self::ShortBlocks => padded_k * padded_c * kh * kw,
+            Self::ShortRows => k * c * kh * kw,
             Self::Taps => padded_k * c * kh * kw,
             Self::Depthwise => padded_k * kh * kw,
             Self::Groups(n) => {

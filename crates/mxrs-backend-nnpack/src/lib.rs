@@ -70,6 +70,6 @@ pub mod winograd;
 
 pub use backend::Nnpack;
 pub use isa::Isa;
-pub use options::{Accuracy, NnpackOptions};
+pub use options::{Accuracy, NnpackOptions, Weights};
 pub use peak::peak_flops;
 pub use processor::Processor;

@@ -15,6 +15,17 @@ pub enum Accuracy {
     Loose,
 }
 
+/// How weights are kept that are packed once and read in every run. Arithmetic is in float32 either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weights {
+    /// As they are.
+    #[default]
+    Float32,
+    /// Rounded to bfloat16, to three digits: those of fully-connected layers, and of convolutions as products with so few
+    /// output pixels that they wait for weights. Half of the bytes are read.
+    Bfloat16,
+}
+
 /// How the backend works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NnpackOptions {
@@ -26,6 +37,8 @@ pub struct NnpackOptions {
     pub fourier: bool,
     /// How far Winograd's may be from a direct sum.
     pub accuracy: Accuracy,
+    /// How weights of layers that wait for them are kept.
+    pub weights: Weights,
     /// Instructions of the kernels.
     pub isa: Isa,
 }
@@ -34,7 +47,8 @@ impl Default for NnpackOptions {
     /// All threads, Fourier transforms, Winograd's algorithms that are close, the widest instructions.
     fn default() -> Self {
         let accuracy = Accuracy::default();
-        Self { threads: NonZeroUsize::MAX, winograd: true, fourier: true, accuracy, isa: Isa::best() }
+        let weights = Weights::default();
+        Self { threads: NonZeroUsize::MAX, winograd: true, fourier: true, accuracy, weights, isa: Isa::best() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::convolve::{Panel, part};
 use crate::direct::grouped::Groups;
-use crate::gemm::element::widen;
+use crate::gemm::element::{narrow, widen};
 use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, is_blocked, short_image, spectra, transform, weights};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
@@ -89,6 +89,10 @@ impl Kernel for Reorder {
         } else {
             bytemuck::cast_slice::<u8, f32>(from)
         };
+        if let Way::Pack(form @ (PackedForm::ShortRows | PackedForm::ShortBlocks)) = self.way {
+            self.pack_short(form, from, bytemuck::cast_slice_mut::<u8, u16>(to), args.team);
+            return Ok(());
+        }
         let to = bytemuck::cast_slice_mut::<u8, f32>(to);
         match self.way {
             Way::ToPixels | Way::FromPixels => {}
@@ -135,8 +139,28 @@ impl Kernel for Reorder {
     }
 }
 
+impl Reorder {
+    /// Packs weights as bfloat16.
+    fn pack_short(&self, form: PackedForm, from: &[f32], to: &mut [u16], team: &Team) {
+        let n = self.sizes[0];
+        let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
+        let short = |from: &[f32], to: &mut [u16]| to.iter_mut().zip(from).for_each(|(to, x)| *to = narrow(*x));
+        if form == PackedForm::ShortRows {
+            in_chunks(team, to, NUMBERS_PER_THREAD, &|index, to| {
+                short(&from[index * NUMBERS_PER_THREAD..][..to.len()], to);
+            });
+        } else {
+            in_chunks(team, to, steps * PANEL, &|index, to| {
+                let mut panel = vec![0.0; to.len()];
+                pack_panel(form, self.sizes, Panel::of(n, index), from, &mut panel);
+                short(&panel, to);
+            });
+        }
+    }
+}
+
 /// Runs `body` on all chunks of this length, the last maybe shorter, each on some thread of the team.
-fn in_chunks(team: &Team, to: &mut [f32], len: usize, body: &(dyn Fn(usize, &mut [f32]) + Sync)) {
+fn in_chunks<T: Send>(team: &Team, to: &mut [T], len: usize, body: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let total = to.len();
     let n_chunks = total.div_ceil(len);
     let threads = (total / NUMBERS_PER_THREAD).clamp(1, team.size()).min(n_chunks);
@@ -153,10 +177,10 @@ fn in_chunks(team: &Team, to: &mut [f32], len: usize, body: &(dyn Fn(usize, &mut
 }
 
 /// Where a slice begins that threads share in disjoint parts.
-struct Start(*mut f32);
+struct Start<T>(*mut T);
 
 // SAFETY: the parts are disjoint; see `in_chunks`.
-unsafe impl Sync for Start {}
+unsafe impl<T: Send> Sync for Start<T> {}
 
 /// Rows become columns.
 fn turn(from: &[u16], to: &mut [u16], rows: usize, columns: usize) {
@@ -207,7 +231,9 @@ fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, from: 
     let filters = &from[panel.index * PANEL * c * cells..][..columns * c * cells];
     for (step, row) in to.chunks_exact_mut(panel.width).enumerate() {
         let (channel, cell) = match form {
-            PackedForm::Blocks => (step / (BLOCK * cells) * BLOCK + step % BLOCK, step / BLOCK % cells),
+            PackedForm::Blocks | PackedForm::ShortBlocks => {
+                (step / (BLOCK * cells) * BLOCK + step % BLOCK, step / BLOCK % cells)
+            }
             _ => (step / cells, step % cells),
         };
         if channel >= c {

@@ -3,7 +3,8 @@
 mod copies;
 
 use copies::copy;
-use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use half::bf16;
+use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions, Weights};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, TensorDesc};
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_testkit::AlignedBuffer;
@@ -28,11 +29,16 @@ fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_p
     let call =
         OpCall { op, params: &params, inputs: &inputs, outputs: &out, is_constant: &[is_packed; 4], is_train: false };
     let planned = backend.plan(&call).expect("it plans");
+    let is_short = is_packed && backend.options().weights == Weights::Bfloat16;
+    assert_eq!(planned.kernel.name().contains("bf16"), is_short, "{}", planned.kernel.name());
     let data = [113, 127, 131, 137].iter().zip(&inputs).map(|(period, desc)| numbers(desc.shape.n_elements(), *period));
     let data: Vec<Vec<f64>> = data.collect();
     let mut buffers: Vec<AlignedBuffer> = data.iter().map(|data| AlignedBuffer::from_f64(data, DType::F32)).collect();
     let weights = inputs[1].with_layout(planned.input_layouts[1].clone());
     buffers[1] = copy(backend, &buffers[1], &inputs[1], &weights, team);
+    let is_half = buffers[1].len_bytes() <= outputs.next_multiple_of(16) * steps.next_multiple_of(16) * 2;
+    assert!(is_half || !is_short, "{rows}x{steps}x{outputs}: {} bytes", buffers[1].len_bytes());
+    let rounded = |w: f64| if is_short { bf16::from_f64(w).to_f64() } else { w };
     let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
     let mut result = AlignedBuffer::poisoned(out[0].size_bytes());
     let args = KernelArgs {
@@ -48,7 +54,7 @@ fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_p
     for (at, got) in result.to_f64(DType::F32).into_iter().enumerate() {
         let (row, output) = (at / outputs, at % outputs);
         let (x, w) = (&data[0][row * steps..][..steps], &data[1][output * steps..][..steps]);
-        let products: f64 = x.iter().zip(w).map(|(x, w)| x * w).sum();
+        let products: f64 = x.iter().zip(w).map(|(x, w)| x * rounded(*w)).sum();
         let want = (products + data[2][output] + data[3][at]).max(0.0);
         let bound = 3e-7 * (steps as f64 + 4.0);
         assert!((got - want).abs() <= bound, "{rows}x{steps}x{outputs}: [{at}] {got}, expected {want}");
@@ -61,7 +67,7 @@ fn layers_of_odd_sizes_agree_with_double_precision() {
         let threads = NonZeroUsize::new(threads).expect("a positive number");
         let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
         for isa in Isa::available() {
-            let backend = Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() });
+            let backend = |weights| Nnpack::new(&team, NnpackOptions { isa, weights, ..NnpackOptions::default() });
             for sizes in [
                 [1, 1, 1],
                 [1, 2500, 7],
@@ -73,8 +79,10 @@ fn layers_of_odd_sizes_agree_with_double_precision() {
                 [32, 2000, 70],
                 [47, 64, 16],
             ] {
-                check(&backend, &team, sizes, false);
-                check(&backend, &team, sizes, true);
+                for weights in [Weights::Float32, Weights::Bfloat16] {
+                    check(&backend(weights), &team, sizes, false);
+                    check(&backend(weights), &team, sizes, true);
+                }
             }
         }
     }

@@ -3,7 +3,8 @@
 mod copies;
 
 use copies::copy;
-use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions};
+use half::bf16;
+use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions, Weights};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, Support, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
@@ -152,7 +153,11 @@ impl Case {
         let data: Vec<Vec<f64>> = inputs.iter().map(|desc| exact(numbers.tensor(desc.shape.n_elements()))).collect();
         let bias = self.bias.then(|| &data[2][..]);
         let sum = self.sum.then(|| &data[inputs.len() - 1][..]);
-        let expected = self.expected(&data[0], &data[1], bias, sum);
+        let weights: Vec<f64> = match backend.options().weights {
+            Weights::Float32 => data[1].clone(),
+            Weights::Bfloat16 => data[1].iter().map(|x| bf16::from_f64(*x).to_f64()).collect(),
+        };
+        let expected = self.expected(&data[0], &weights, bias, sum);
 
         let is_constant = vec![true; inputs.len()];
         let outputs = [out.clone()];
@@ -262,6 +267,29 @@ fn random_problems_agree_with_double_precision() {
                 Nnpack::new(&team, NnpackOptions { isa, winograd: false, fourier: false, ..NnpackOptions::default() });
             for _ in 0..40 {
                 Case::random(&mut numbers).check(&backend, &team, &mut numbers);
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_kept_as_bfloat16_are_those_rounded_and_nothing_else_is() {
+    let mut numbers = Numbers(0x0dd0_5eed_4321_7651);
+    for threads in [1, 3] {
+        let team = team(threads);
+        for isa in Isa::available() {
+            let weights = Weights::Bfloat16;
+            let options = NnpackOptions { isa, weights, winograd: false, fourier: false, ..NnpackOptions::default() };
+            let backend = Nnpack::new(&team, options);
+            for window in [(1, 1), (3, 3), (2, 3)] {
+                for _ in 0..6 {
+                    let random = Case::random(&mut numbers);
+                    // At most 64 pixels; more channels than one product sums up at a time.
+                    let (c, k) = ([16, 70, 1100][numbers.below(3)], [3, 32, 40, 100][numbers.below(4)]);
+                    let size = (window.0 + numbers.below(7), window.1 + numbers.below(7));
+                    let case = Case { n: 1, c, k, size, window, pad: (0, 0), ..random };
+                    case.check(&backend, &team, &mut numbers);
+                }
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::cmd::Command;
 use clap::{Args, Parser, ValueEnum};
-use mxrs::Winograd;
 use mxrs::types::{DType, Shape};
+use mxrs::{Weights, Winograd};
 
 /// MXNet's command-line tools, rebuilt in Rust.
 #[derive(Parser)]
@@ -63,6 +63,10 @@ pub struct Compute {
     /// How far Winograd's algorithms may be from direct sums
     #[arg(long, value_enum, default_value_t = AccuracyArg::Close, conflicts_with = "no_winograd")]
     pub accuracy: AccuracyArg,
+    /// How inference in float32 keeps the weights of layers that wait for them: fully-connected layers, and convolutions of
+    /// few pixels
+    #[arg(long, value_enum, default_value_t = WeightsArg::Float32)]
+    pub weights: WeightsArg,
 }
 
 impl Compute {
@@ -74,6 +78,23 @@ impl Compute {
             (false, AccuracyArg::Loose) => Winograd::Loose,
         }
     }
+
+    /// How packed weights are kept.
+    pub fn weights(&self) -> Weights {
+        match self.weights {
+            WeightsArg::Float32 => Weights::Float32,
+            WeightsArg::Bfloat16 => Weights::Bfloat16,
+        }
+    }
+}
+
+/// How packed weights are kept; sums are made in float32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WeightsArg {
+    /// As they are
+    Float32,
+    /// Rounded to three digits: half the bytes to read
+    Bfloat16,
 }
 
 /// How far convolutions may be from direct sums, relative to the largest output.

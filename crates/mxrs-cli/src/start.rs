@@ -66,7 +66,7 @@ fn builder(compute: Option<&Compute>, variables: &[(String, String)]) -> Outcome
         builder = builder.only_backend(name);
     }
     if let Some(compute) = compute {
-        builder = builder.winograd(compute.winograd());
+        builder = builder.winograd(compute.winograd()).weights(compute.weights());
     }
     Ok(builder)
 }

@@ -53,6 +53,7 @@ mod fuse;
 mod gradients;
 mod imperative;
 mod inplace_add;
+mod join;
 mod joined;
 mod lower;
 mod machine;
@@ -75,6 +76,7 @@ mod tap;
 mod timing;
 mod training;
 mod tune;
+mod widen;
 
 pub use buckets::{Bucket, BucketingExecutor};
 pub use choose::{Choice, Refusal, choose, choose_reorder};

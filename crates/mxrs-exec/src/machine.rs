@@ -7,6 +7,7 @@
 //!    stands for arena and packed constants (none is needed where a machine is made for one task); the engine lets nobody
 //!    else touch them meanwhile, and no two runs on one memory overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
+//!    Parts of one tensor do not overlap, and to the planner it lives from when the first of them is made.
 
 use crate::packed::Packed;
 use crate::planned::{Planned, arena_bytes};
@@ -91,6 +92,9 @@ impl<'a> Addresses<'a> {
     fn tensor(&self, value: ValueId) -> Tensor {
         let v = &self.program.values[value];
         let (ptr, len) = match v.origin {
+            Origin::Part { whole, offset_bytes } => {
+                (self.tensor(whole).as_ptr().wrapping_add(offset_bytes), v.desc.size_bytes())
+            }
             Origin::Bound(index) => (self.bound[index].as_ptr(), v.desc.size_bytes()),
             Origin::Output(index) => (self.outputs[index].as_ptr(), v.desc.size_bytes()),
             Origin::Packed => (self.packed.place(value), v.desc.size_bytes()),
@@ -103,8 +107,8 @@ impl<'a> Addresses<'a> {
             },
         };
         // SAFETY: each origin's memory is owned by the machine being built and at least this large (arrays were made
-        // with the value's shape and dtype, packed blocks and arena storages with its size); the module head says why
-        // it may be used during runs.
+        // with the value's shape and dtype, packed blocks and arena storages with its size, and a part ends within its
+        // whole); the module head says why it may be used during runs.
         unsafe { RawTensor::new(ptr, len) }
     }
 

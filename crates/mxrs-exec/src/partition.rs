@@ -1,4 +1,5 @@
-//! What a graph becomes before it is lowered for inference: chains of calls one call, as [`BindOptions::patterns`] say.
+//! What a graph becomes before it is lowered for inference: calls on float16 calls on float32 where that is faster, chains of
+//! calls one call, as [`BindOptions::patterns`] say.
 //!
 //! A replacement is taken where a backend has a kernel for it, or where none has one for what it replaces. Whatever goes
 //! wrong on the way, the graph is lowered as it is.
@@ -10,17 +11,36 @@ use crate::lower::{Bound, Source};
 use crate::options::BindOptions;
 use crate::program::Program;
 use crate::report::FusedReport;
+use crate::widen::widened;
 use mxrs_graph::{Graph, NodeId, Partitioned, Partitioning, partition};
 use mxrs_op::{Backend, Member, OpCall, Proposal, Support, TensorDesc};
 use mxrs_types::{Result, WriteReq};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Partitions a graph and chooses kernels and layouts for inference.
+/// Widens and partitions a graph and chooses kernels and layouts for inference.
 ///
 /// # Errors
 /// No backend runs some operator.
 pub fn lower_inference(
+    graph: &Graph,
+    known: &Known,
+    bound: &FxHashMap<NodeId, Bound>,
+    options: &BindOptions,
+) -> Result<Program> {
+    if let Some(wide) = widened(graph, known, bound, options) {
+        match lower_typed(&wide.graph, &wide.known, &wide.bound, options) {
+            Ok(program) => {
+                let rewritten = program.rewritten.clone().or(Some(Arc::new(wide.graph)));
+                return Ok(Program { rewritten, ..program });
+            }
+            Err(error) => tracing::warn!(%error, "calls on float16 stay what they are"),
+        }
+    }
+    lower_typed(graph, known, bound, options)
+}
+
+fn lower_typed(
     graph: &Graph,
     known: &Known,
     bound: &FxHashMap<NodeId, Bound>,
@@ -91,7 +111,7 @@ fn lower_partitioned(
 }
 
 /// Cost of a call on the backend that would run it; `None` where no backend runs it.
-fn cost(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Option<f64> {
+pub(crate) fn cost(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Option<f64> {
     let costs = backends.iter().filter_map(|backend| match backend.supports(call) {
         Support::Yes { cost } => Some(cost),
         Support::No(_) => None,

@@ -1,7 +1,8 @@
 //! A program with its memory plan: where every value is, before there is memory.
 
 use crate::inplace_add;
-use crate::program::{Action, Origin, Program, REORDER, Value, ValueId};
+use crate::join;
+use crate::program::{Action, Origin, Program, REORDER, Step, Value, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::ArrayContext;
 use mxrs_storage::{Block, Tag};
@@ -31,11 +32,24 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Plans the memory of a program; additions that can be done in place are left out of it.
+    /// Plans the memory of a program; additions and concatenations that can be done in place are left out of it.
     ///
     /// # Errors
     /// A contradiction in the program, sizes that do not fit.
     pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
+        if let Some(joined) = join::joined(&program).filter(|_| options.enable_inplace) {
+            let quiet = PlanOptions { verbose: false, ..*options };
+            let memory = plan(&joined, &quiet)?;
+            let (plain, limit) = (arena_bytes(&memory), arena_bytes(&plan(&program, &quiet)?));
+            if plain <= limit {
+                // Once more where the plan is to be logged: only the one that is used should be.
+                let plan = if options.verbose { plan(&joined, options)? } else { memory };
+                return Ok(Self { program: joined, plan });
+            }
+            tracing::debug!(
+                "parts are copied when they are joined: in place they would need {plain} bytes, not {limit}"
+            );
+        }
         let (folded, plan) = inplace_add::planned(&program, options)?;
         Ok(Self { program: folded.unwrap_or(program), plan })
     }
@@ -90,18 +104,31 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
         })
         .collect();
     let ids = |values: &[ValueId]| values.iter().map(|&v| EntryId::new(v)).collect();
-    let mut steps: Vec<PlanStep> = program
-        .steps
-        .iter()
-        .map(|step| PlanStep {
+    let mut is_begun = vec![false; program.values.len()];
+    let mut planned = |step: &Step| {
+        let whole = |value: &&ValueId| program.base(**value) != **value;
+        if step.inputs.iter().any(|value| whole(&value)) {
+            // All parts are there, and nothing else is read.
+            return PlanStep { inputs: ids(&step.outputs), ..PlanStep::default() };
+        }
+        let mut plan = PlanStep {
             inputs: ids(&step.inputs),
             outputs: ids(&step.outputs),
             inplace: step.inplace.clone(),
             identity: if matches!(step.action, Action::View) { vec![(0, 0)] } else { Vec::new() },
             ignored_inputs: step.ignored_inputs.clone(),
             scratch_bytes: step.scratch_bytes,
-        })
-        .collect();
+        };
+        // Whoever makes the first part makes the whole; to the others it is something that must be there.
+        for part in step.outputs.iter().filter(whole) {
+            let whole = program.base(*part);
+            let list = if is_begun[whole] { &mut plan.inputs } else { &mut plan.outputs };
+            list.push(EntryId::new(whole));
+            is_begun[whole] = true;
+        }
+        plan
+    };
+    let mut steps: Vec<PlanStep> = program.steps.iter().map(&mut planned).collect();
     for sum in &program.sums {
         // To the planner the sum so far is one more input, whose memory the term takes.
         let step = &mut steps[sum.step];

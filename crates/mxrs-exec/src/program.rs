@@ -22,6 +22,13 @@ pub enum Origin {
     Temporary,
     /// The n-th output array.
     Output(usize),
+    /// A piece of another value, which is in the arena.
+    Part {
+        /// The other value.
+        whole: ValueId,
+        /// Where the piece begins in it.
+        offset_bytes: usize,
+    },
 }
 
 /// One tensor of a program.
@@ -135,6 +142,16 @@ pub struct Sum {
     pub name: String,
     /// Its operator.
     pub op: String,
+}
+
+impl Program {
+    /// The value whose memory this one has: itself, or the whole that it is a part of.
+    pub fn base(&self, value: ValueId) -> ValueId {
+        match self.values[value].origin {
+            Origin::Part { whole, .. } => whole,
+            _ => value,
+        }
+    }
 }
 
 /// Values and steps of one bound graph.

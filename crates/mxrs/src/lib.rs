@@ -54,6 +54,7 @@ mod tuning;
 
 pub use backends::{AbsentBackend, Backends, LoadedBackend};
 pub use model::{BoundModel, Model};
+pub use mxrs_backend_nnpack::Weights;
 pub use mxrs_types::{Error, Result};
 pub use predictor::Predictor;
 pub use runtime::{Runtime, RuntimeBuilder};

@@ -5,6 +5,7 @@ use crate::image_team::ImageTeam;
 use crate::partitioning::{Subgraphs, subgraphs};
 use crate::tuning::KernelTuning;
 use crate::{Model, Winograd, settings};
+use mxrs_backend_nnpack::Weights;
 use mxrs_data::ImageThreads;
 use mxrs_engine::Engine;
 use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
@@ -55,6 +56,7 @@ pub struct RuntimeBuilder {
     extra: Vec<Arc<dyn Backend>>,
     only: Option<String>,
     winograd: Winograd,
+    weights: Weights,
     search: Option<Search>,
 }
 
@@ -106,6 +108,14 @@ impl RuntimeBuilder {
         self
     }
 
+    /// How inference in float32 keeps packed weights of layers that wait for them: [`Weights::Bfloat16`] reads half the bytes of
+    /// fully-connected layers and of convolutions of few pixels, and rounds these weights to three digits. Activations
+    /// and sums stay float32. With [`Model::freeze`] the weights take half the memory too.
+    pub fn weights(mut self, weights: Weights) -> Self {
+        self.weights = weights;
+        self
+    }
+
     /// Looks for the fastest kernels by timing whenever a network is bound for inference, which takes seconds. Results are
     /// kept in a file (`MXRS_TUNING_CACHE`) and used by other processes, which do not look for more.
     pub fn search_kernels(mut self, search: Search) -> Self {
@@ -119,7 +129,7 @@ impl RuntimeBuilder {
     /// A bad value of a variable; a backend asked for by name that is not there; a search for kernels that a variable forbids;
     /// threads or memory refused by the system.
     pub fn build(self) -> Result<Runtime> {
-        let Self { settings, extra, only, winograd, search } = self;
+        let Self { settings, extra, only, winograd, weights, search } = self;
         let (settings, mut warnings) = match settings {
             SettingsFrom::Process => Settings::from_source(&OsSource)?,
             SettingsFrom::Snapshot(snapshot) => Settings::from_snapshot(&snapshot)?,
@@ -158,7 +168,7 @@ impl RuntimeBuilder {
             Storage::new(settings::storage(&settings)?)?,
             settings::resources(&settings),
         );
-        let mut backends = Backends::load(&settings, &team, extra, winograd);
+        let mut backends = Backends::load(&settings, &team, extra, settings::nnpack(&settings, winograd, weights));
         log_warnings(&settings::without_effect(&settings, &backends));
         if let Some(name) = only {
             backends = backends.keep_only(&name)?;

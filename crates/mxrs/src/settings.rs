@@ -1,7 +1,7 @@
 //! Settings of the environment, as the crates that act on them take them. One function per crate.
 
 use crate::Backends;
-use mxrs_backend_nnpack::{Accuracy, NnpackOptions};
+use mxrs_backend_nnpack::{Accuracy, NnpackOptions, Weights};
 use mxrs_engine::gpu::GpuSync;
 use mxrs_engine::{EngineConfig, EngineKind};
 use mxrs_env::{
@@ -31,12 +31,12 @@ pub enum Winograd {
 }
 
 /// The convolutions of mxrs.
-pub(crate) fn nnpack(settings: &Settings, winograd: Winograd) -> NnpackOptions {
+pub(crate) fn nnpack(settings: &Settings, winograd: Winograd, weights: Weights) -> NnpackOptions {
     let accuracy = if winograd == Winograd::Loose { Accuracy::Loose } else { Accuracy::Close };
     let threads = settings.threads.nnpack_threads;
     // Without one, without the other: what is left are direct sums.
     let is_fast = winograd != Winograd::Off;
-    NnpackOptions { threads, winograd: is_fast, fourier: is_fast, accuracy, ..NnpackOptions::default() }
+    NnpackOptions { threads, winograd: is_fast, fourier: is_fast, accuracy, weights, ..NnpackOptions::default() }
 }
 
 /// The engine: scheduler and workers.

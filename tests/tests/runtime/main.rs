@@ -1,6 +1,7 @@
 //! The whole runtime through the facade: files in, answers out.
 
 mod digits;
+mod float16;
 mod generated;
 mod networks;
 mod side_by_side;

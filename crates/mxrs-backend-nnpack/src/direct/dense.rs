@@ -1,12 +1,15 @@
-//! Fully-connected layers of few rows: the time is that of reading the weights, which are read once, where they lie.
+//! Fully-connected layers of few rows: the time is that of reading the weights, which are read once, where they lie; or from a copy in bfloat16, where that is asked for.
 //!
 //! An output is a scalar product of two rows, kept in as many partial sums as a register holds. Four rows of weights by a few
 //! rows of data are worked on at a time, in pieces that stay in the first-level cache. More rows of data than [`MOST_ROWS`] make
 //! several passes over the weights.
 
 use crate::convolve::{Convolve, Operands, part};
+use crate::gemm::element::Element;
 use crate::gemm::lanes::{Lanes, Plain};
 use crate::isa::{Isa, Set};
+use crate::options::Weights;
+use half::bf16;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
@@ -46,16 +49,23 @@ pub struct Dense {
 type Kernel = unsafe fn(&DenseProblem, &Operands, Range<usize>);
 
 impl Dense {
-    /// Prepares a layer for at most `threads` threads.
-    pub fn new(problem: DenseProblem, isa: Isa, threads: usize) -> Self {
-        let kernel = match isa.set() {
-            Set::Portable => portable as Kernel,
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => avx2,
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => avx512,
+    /// Prepares a layer with weights of these numbers for at most `threads` threads.
+    pub fn new(problem: DenseProblem, weights: Weights, isa: Isa, threads: usize) -> Self {
+        let kernel = match weights {
+            Weights::Float32 => kernel::<f32>(isa),
+            Weights::Bfloat16 => kernel::<bf16>(isa),
         };
         Self { problem, kernel, threads }
+    }
+}
+
+fn kernel<W: Element>(isa: Isa) -> Kernel {
+    match isa.set() {
+        Set::Portable => portable::<W> as Kernel,
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => avx2::<W>,
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx512 => avx512::<W>,
     }
 }
 
@@ -80,27 +90,27 @@ impl Convolve for Dense {
 
 /// # Safety
 /// As [`Convolve::run`]; nobody else uses these outputs.
-unsafe fn portable(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
+unsafe fn portable<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     // SAFETY: the caller's promise.
-    unsafe { all::<Plain>(p, o, outputs) }
+    unsafe { all::<Plain, W>(p, o, outputs) }
 }
 
 /// # Safety
 /// As [`portable`], on a processor with these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn avx2(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
+unsafe fn avx2<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     // SAFETY: the caller's promise.
-    unsafe { all::<std::arch::x86_64::__m256>(p, o, outputs) }
+    unsafe { all::<std::arch::x86_64::__m256, W>(p, o, outputs) }
 }
 
 /// # Safety
 /// As [`portable`], on a processor with these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
-unsafe fn avx512(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
+unsafe fn avx512<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     // SAFETY: the caller's promise.
-    unsafe { all::<std::arch::x86_64::__m512>(p, o, outputs) }
+    unsafe { all::<std::arch::x86_64::__m512, W>(p, o, outputs) }
 }
 
 /// Partial sums of a tile of outputs by all rows of a pass.
@@ -109,7 +119,7 @@ type Sums = [[[f32; WIDEST]; MOST_ROWS]; OUTPUTS];
 /// # Safety
 /// As [`portable`], and the instructions of `L` must be there.
 #[inline(always)]
-unsafe fn all<L: Lanes>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
+unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     for first_row in (0..p.rows).step_by(MOST_ROWS) {
         let rows = first_row..(first_row + MOST_ROWS).min(p.rows);
         let mut first = outputs.start;
@@ -118,10 +128,10 @@ unsafe fn all<L: Lanes>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
             // SAFETY: the caller's promise.
             unsafe {
                 match n {
-                    4 => tile::<L, 4>(p, o, rows.clone(), first),
-                    3 => tile::<L, 3>(p, o, rows.clone(), first),
-                    2 => tile::<L, 2>(p, o, rows.clone(), first),
-                    _ => tile::<L, 1>(p, o, rows.clone(), first),
+                    4 => tile::<L, W, 4>(p, o, rows.clone(), first),
+                    3 => tile::<L, W, 3>(p, o, rows.clone(), first),
+                    2 => tile::<L, W, 2>(p, o, rows.clone(), first),
+                    _ => tile::<L, W, 1>(p, o, rows.clone(), first),
                 }
             }
             first += n;
@@ -131,7 +141,7 @@ unsafe fn all<L: Lanes>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
 
 /// `N` outputs from `first` on, of these rows.
 #[inline(always)]
-unsafe fn tile<L: Lanes, const N: usize>(p: &DenseProblem, o: &Operands, rows: Range<usize>, first: usize) {
+unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Operands, rows: Range<usize>, first: usize) {
     let mut sums: Sums = [[[0.0; WIDEST]; MOST_ROWS]; OUTPUTS];
     // What no register is filled with is added at the end.
     let whole = p.steps / L::N * L::N;
@@ -143,10 +153,10 @@ unsafe fn tile<L: Lanes, const N: usize>(p: &DenseProblem, o: &Operands, rows: R
             // SAFETY: rows of the data and of the weights, steps below their length.
             unsafe {
                 match n {
-                    4 => piece::<L, N, 4>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
-                    3 => piece::<L, N, 3>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
-                    2 => piece::<L, N, 2>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
-                    _ => piece::<L, N, 1>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
+                    4 => piece::<L, W, N, 4>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
+                    3 => piece::<L, W, N, 3>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
+                    2 => piece::<L, W, N, 2>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
+                    _ => piece::<L, W, N, 1>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
                 }
             }
             row += n;
@@ -159,7 +169,8 @@ unsafe fn tile<L: Lanes, const N: usize>(p: &DenseProblem, o: &Operands, rows: R
             unsafe {
                 let mut y: f32 = sums[row - rows.start][..L::N].iter().sum();
                 for step in whole..p.steps {
-                    y += *o.src.add(row * p.steps + step) * *o.weights.add(output * p.steps + step);
+                    y += *o.src.add(row * p.steps + step)
+                        * (*o.weights.cast::<W>().add(output * p.steps + step)).widened();
                 }
                 let at = row * p.outputs + output;
                 if !o.bias.is_null() {
@@ -176,7 +187,7 @@ unsafe fn tile<L: Lanes, const N: usize>(p: &DenseProblem, o: &Operands, rows: R
 
 /// Adds the products of some steps to the partial sums of `N` outputs by `R` rows.
 #[inline(always)]
-unsafe fn piece<L: Lanes, const N: usize, const R: usize>(
+unsafe fn piece<L: Lanes, W: Element, const N: usize, const R: usize>(
     p: &DenseProblem,
     o: &Operands,
     row: usize,
@@ -193,11 +204,11 @@ unsafe fn piece<L: Lanes, const N: usize, const R: usize>(
                 acc[i][r] = L::load(sums[i][slot + r].as_ptr());
             }
         }
-        let (x, w) = (o.src.add(row * p.steps), o.weights.add(output * p.steps));
+        let (x, w) = (o.src.add(row * p.steps), o.weights.cast::<W>().add(output * p.steps));
         for step in steps.step_by(L::N) {
             let mut weights = [L::splat(0.0); N];
             for i in 0..N {
-                weights[i] = L::load(w.add(i * p.steps + step));
+                weights[i] = W::load(w.add(i * p.steps + step));
             }
             for r in 0..R {
                 let x = L::load(x.add(r * p.steps + step));

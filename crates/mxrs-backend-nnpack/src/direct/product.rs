@@ -10,6 +10,7 @@ use crate::Isa;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
 use crate::gemm::{Gemm, MAX_ROWS, Product, row_groups};
 use crate::layouts::{BLOCK, PANEL};
+use crate::options::Weights;
 use crate::problem::ConvProblem;
 use mxrs_sync::Team;
 use mxrs_types::Result;
@@ -18,6 +19,7 @@ use std::ops::Range;
 /// The product prepared.
 pub struct ProductConv {
     problem: ConvProblem,
+    weights: Weights,
     gemm: Gemm,
     pack: Option<Pack>,
     threads: usize,
@@ -48,7 +50,32 @@ impl ProductConv {
         let is_copied = !(problem.is_pointwise() && problem.pad == (0, 0));
         let distance = |len: usize| if is_copied { len } else { problem.h * problem.w };
         let offsets = (0..=rows).map(|len| (0..blocks).map(|b| b * distance(len) * BLOCK).collect()).collect();
-        Self { problem, gemm: Gemm::new(isa), pack: is_copied.then(|| pack(isa)), threads, groups, offsets, grid }
+        let weights = Weights::Float32;
+        Self {
+            problem,
+            weights,
+            gemm: Gemm::new(isa),
+            pack: is_copied.then(|| pack(isa)),
+            threads,
+            groups,
+            offsets,
+            grid,
+        }
+    }
+
+    /// The same with weights of these numbers.
+    pub fn with_weights(self, weights: Weights, isa: Isa) -> Self {
+        let gemm = match weights {
+            Weights::Float32 => Gemm::new(isa),
+            Weights::Bfloat16 => Gemm::of_short(isa),
+        };
+        Self { weights, gemm, ..self }
+    }
+
+    /// So many numbers behind the beginning of the weights. Where they are short, two of them have the place of one.
+    fn weights_at(&self, weights: *const f32, numbers: usize) -> *const f32 {
+        // Panels and their parts are multiples of 16 numbers.
+        weights.wrapping_add(numbers / if self.weights == Weights::Bfloat16 { 2 } else { 1 })
     }
 
     fn blocks(&self) -> usize {
@@ -131,7 +158,7 @@ impl Share<'_> {
         let (panel, block) =
             if panel + 1 < panels.end { (panel + 1, blocks.start) } else { (panels.start, blocks.end) };
         let width = Panel::of(conv.problem.k, panel).width;
-        self.operands.weights.wrapping_add((panel * PANEL * conv.blocks() + block * width) * BLOCK)
+        conv.weights_at(self.operands.weights, (panel * PANEL * conv.blocks() + block * width) * BLOCK)
     }
 
     /// Multiplies these groups by a part of a panel.
@@ -145,7 +172,7 @@ impl Share<'_> {
         // of these groups and channels of this panel.
         unsafe {
             let bias = PanelBias::of(o.bias, p.k, panel);
-            let b = o.weights.add((panel.index * PANEL * n_blocks + blocks.start * panel.width) * BLOCK);
+            let b = conv.weights_at(o.weights, (panel.index * PANEL * n_blocks + blocks.start * panel.width) * BLOCK);
             let is_first = blocks.start == 0;
             let is_last = blocks.end == n_blocks;
             let sum_is_here = std::ptr::eq(o.sum, o.dst);
@@ -178,8 +205,9 @@ impl Share<'_> {
                         c_half_stride: plane,
                         add: !is_first || sum_is_here,
                         prefetch: if n_groups == 1 { next } else { std::ptr::null() },
-                        // The first two of several groups bring half of it each.
+                        // The first two of several groups bring half of it each, the first all of it where it is short.
                         prefetch_lines: match i {
+                            1 if conv.weights == Weights::Bfloat16 => (next, 0),
                             0 | 1 if n_groups > 1 => (next.wrapping_add(i * half), blocks.len()),
                             _ => (next, 0),
                         },

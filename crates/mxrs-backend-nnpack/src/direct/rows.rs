@@ -10,6 +10,7 @@ use crate::Isa;
 use crate::convolve::{Convolve, Operands, part};
 use crate::epilogue::Bounds;
 use crate::layouts::BLOCK;
+use crate::options::Weights;
 use crate::problem::ConvProblem;
 use crate::winograd::Data;
 use mxrs_sync::Team;
@@ -26,8 +27,8 @@ pub struct DenseProduct {
 }
 
 impl DenseProduct {
-    /// Prepares a layer for at most `threads` threads.
-    pub fn new(problem: DenseProblem, isa: Isa, threads: usize) -> Self {
+    /// Prepares a layer with weights of these numbers for at most `threads` threads.
+    pub fn new(problem: DenseProblem, weights: Weights, isa: Isa, threads: usize) -> Self {
         let DenseProblem { rows, steps, outputs } = problem;
         let line = ConvProblem {
             n: 1,
@@ -44,7 +45,7 @@ impl DenseProduct {
             dilate: (1, 1),
             data: Data::Blocks,
         };
-        Self { problem, product: ProductConv::new(line, isa, threads), threads }
+        Self { problem, product: ProductConv::new(line, isa, threads).with_weights(weights, isa), threads }
     }
 
     /// Numbers of the data in blocks.

@@ -3,12 +3,14 @@
 use super::lanes::Lanes;
 use half::bf16;
 
-/// A number of a tensor of activations.
+/// A number of a tensor of activations, or of weights.
 pub(crate) trait Element: Copy {
     /// Whether tensors of it are in blocks of 16 channels; else channels are last.
     const IS_BLOCKED: bool;
     /// Reads `L::N` numbers; any alignment.
     unsafe fn load<L: Lanes>(from: *const Self) -> L;
+    /// The number.
+    fn widened(self) -> f32;
     /// Writes `L::N` numbers, rounded to the nearest, of two to the even one; any alignment.
     unsafe fn store<L: Lanes>(x: L, to: *mut Self);
 }
@@ -16,6 +18,10 @@ pub(crate) trait Element: Copy {
 // SAFETY of the methods: `L::N` readable or writable numbers, in code compiled for the instructions of `L`.
 impl Element for f32 {
     const IS_BLOCKED: bool = true;
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        self
+    }
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const Self) -> L {
         // SAFETY: the caller's promise.
@@ -31,6 +37,10 @@ impl Element for f32 {
 // SAFETY of the methods: as above.
 impl Element for bf16 {
     const IS_BLOCKED: bool = false;
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        widen(self.to_bits())
+    }
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const Self) -> L {
         // SAFETY: the caller's promise.

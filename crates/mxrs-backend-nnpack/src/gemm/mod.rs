@@ -16,6 +16,8 @@ mod tests;
 
 use crate::Isa;
 use crate::isa::Set;
+use element::Element;
+use half::bf16;
 
 /// Most rows of one product.
 pub const MAX_ROWS: usize = 14;
@@ -31,7 +33,7 @@ pub struct Product<'a> {
     pub a_offsets: &'a [usize],
     /// From one row of `a` to the next.
     pub a_row_stride: usize,
-    /// The panel: `[16 * a_offsets.len()][width]`.
+    /// The panel: `[16 * a_offsets.len()][width]`, of bfloat16 for kernels [of those](Gemm::of_short).
     pub b: *const f32,
     /// Result.
     pub c: *mut f32,
@@ -41,7 +43,7 @@ pub struct Product<'a> {
     pub c_half_stride: usize,
     /// Whether the result is added to what is there.
     pub add: bool,
-    /// Start of memory to bring into the second-level cache meanwhile, twice 64 bytes a step: the next panel. Null for none;
+    /// Start of memory to bring into the second-level cache meanwhile, as much a step as one of a whole panel has: the next panel. Null for none;
     /// never read otherwise, so it may point anywhere.
     pub prefetch: *const f32,
     /// As `prefetch`, but 64 bytes a step, for as many blocks of 16 steps as the second number says.
@@ -82,12 +84,21 @@ pub struct Gemm {
 impl Gemm {
     /// Those of `isa`.
     pub fn new(isa: Isa) -> Self {
+        Self::of::<f32>(isa)
+    }
+
+    /// Those of `isa` for panels of bfloat16.
+    pub fn of_short(isa: Isa) -> Self {
+        Self::of::<bf16>(isa)
+    }
+
+    fn of<W: Element>(isa: Isa) -> Self {
         let kernel = match isa.set() {
-            Set::Portable => kernels::portable as Kernel,
+            Set::Portable => kernels::portable::<W> as Kernel,
             #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => kernels::avx2,
+            Set::Avx2 => kernels::avx2::<W>,
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => kernels::avx512,
+            Set::Avx512 => kernels::avx512::<W>,
         };
         Self { kernel }
     }

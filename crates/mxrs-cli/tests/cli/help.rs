@@ -34,7 +34,19 @@ fn every_command_explains_its_flags() {
             "score",
             &["--network", "[default: all]", "--num-batches", "[default: 10]", "--warmup", "[default: 5]", "--json"],
         ),
-        ("tune", &["--network", "--batch-size", "[default: 1]", "--budget", "--again", "--no-winograd", "--accuracy"]),
+        (
+            "tune",
+            &[
+                "--network",
+                "--batch-size",
+                "[default: 1]",
+                "--budget",
+                "--again",
+                "--no-winograd",
+                "--accuracy",
+                "--weights",
+            ],
+        ),
         ("ops", &["--explain", "--format"]),
         ("diagnose", &["--python", "--network", "--timeout", "[default: 10]", "--self-test", "--json"]),
     ];

@@ -49,11 +49,34 @@ fn networks_without_a_definition_are_named_and_passed_over() {
     assert!(err.contains("`resnext-50`") && err.contains("resnet-50"), "{err}");
 }
 
+/// Weights in bfloat16 are read by kernels of their own, where they are asked for.
 #[test]
-fn float16_is_for_gpus() {
+fn weights_are_bfloat16_on_request() {
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("score.json").display().to_string();
+    let symbol = digits("lenet-symbol.json");
+    let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--num-batches", "1", "--explain"];
+    for batch in ["1", "4"] {
+        for (weights, is_short) in [("bfloat16", true), ("float32", false)] {
+            let rest = ["--batch-size", batch, "--weights", weights, "--json", &json];
+            mxrs(start.into_iter().chain(rest)).ok();
+            let report = std::fs::read_to_string(&json).unwrap();
+            assert_eq!(report.contains("_bf16:"), is_short, "{report}");
+        }
+    }
+    assert!(mxrs(["score", "--weights", "int4"]).failed(2).contains("bfloat16"));
+}
+
+/// Those whose definition has no float16 in MXNet are passed over with its words; others are measured.
+#[test]
+fn float16_is_a_way_to_store() {
     let ran = mxrs(["score", "--network", "alexnet", "--batch-size", "1", "--dtype", "float16"]);
     assert!(ran.err.contains("batch size  1, dtype float16, images/sec: not built"), "{}", ran.err);
     assert!(ran.err.contains("Model definition for alexnet does not support float16"), "{}", ran.err);
+    let start = ["score", "--network", "resnet-18", "--batch-size", "1", "--dtype", "float16"];
+    let ran = mxrs(start.into_iter().chain(["--num-batches", "1", "--warmup", "0"]));
+    let figure = ran.err.split("INFO:root:batch size  1, dtype float16, images/sec: ").nth(1).expect("the line");
+    assert!(figure.trim().parse::<f64>().is_ok_and(|figure| figure > 0.0), "{}", ran.err);
 }
 
 /// A batch that no memory holds is a cell `oom`, and the command goes on.

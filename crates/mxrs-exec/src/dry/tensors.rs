@@ -43,7 +43,7 @@ pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
     let mut in_place = plan.inplace.iter().peekable();
     for (index, step) in program.steps.iter().enumerate() {
         let onto = program.sums.iter().find(|sum| sum.step == index).map(|sum| sum.onto);
-        let read: Vec<usize> = step.inputs.iter().copied().chain(onto).collect();
+        let read: Vec<usize> = step.inputs.iter().map(|value| program.base(*value)).chain(onto).collect();
         for (position, value) in read.iter().enumerate() {
             if let Some(tensor) = of_value[*value].filter(|_| !step.ignored_inputs.contains(&position)) {
                 tensors[tensor].last = index;
@@ -57,7 +57,8 @@ pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
             (false, true) => TensorKind::Forward,
             (false, false) => TensorKind::Gradient,
         };
-        let made = step.outputs.iter().filter_map(|&value| match plan.placements[value] {
+        let made = step.outputs.iter().map(|value| program.base(*value));
+        let made = made.filter_map(|value| match plan.placements[value] {
             Placement::Storage(id) => Some((Some(value), id, program.values[value].desc.size_bytes(), kind)),
             _ => None,
         });

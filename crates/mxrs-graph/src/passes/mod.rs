@@ -12,6 +12,7 @@
 //! | `remat` | computes forward calls again instead of keeping their outputs |
 //! | `select` | keeps what other outputs need |
 //! | `segments` | cuts the nodes into bulk tasks |
+//! | `widen` | lets calls on float16 compute in float32 |
 //!
 //! Those that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a gradient
 //! graph they keep the forward part in front (G3). There is no pass for nodes that no output needs: building a graph
@@ -31,6 +32,7 @@ mod remat;
 mod rewrite;
 mod segments;
 mod select;
+mod widen;
 
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
@@ -44,6 +46,7 @@ pub use place::place;
 pub use remat::{Mirroring, chain_checkpoints, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget};
 pub use segments::{Bulk, Segment, SegmentLimits, segments};
 pub use select::select_outputs;
+pub use widen::{Widened, widen};
 
 #[cfg(test)]
 mod interpreter;

@@ -7,9 +7,8 @@ mod onednn;
 #[path = "enabled.rs"]
 mod onednn;
 
-use crate::Winograd;
 use mxrs_backend_cpu::CpuBackend;
-use mxrs_backend_nnpack::Nnpack;
+use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
 use mxrs_env::Settings;
 use mxrs_op::{Backend, ReferenceBackend};
 use mxrs_sync::Team;
@@ -51,7 +50,7 @@ impl Backends {
         settings: &Settings,
         team: &Arc<Team>,
         extra: Vec<Arc<dyn Backend>>,
-        winograd: Winograd,
+        convolutions: NnpackOptions,
     ) -> Self {
         let mut backends = Self::default();
         match onednn::load(settings, team) {
@@ -59,7 +58,7 @@ impl Backends {
             Err(reason) => backends.absent.push(AbsentBackend { name: "onednn", reason }),
         }
         let version = |version: &str| version.to_owned();
-        let nnpack: Arc<dyn Backend> = Nnpack::new(team, crate::settings::nnpack(settings, winograd));
+        let nnpack: Arc<dyn Backend> = Nnpack::new(team, convolutions);
         backends.loaded.push(LoadedBackend { backend: nnpack, version: version(env!("CARGO_PKG_VERSION")) });
         backends.loaded.extend(
             extra.into_iter().map(|backend| LoadedBackend { backend, version: version("brought by the caller") }),
@@ -120,7 +119,7 @@ mod tests {
     fn backends() -> Backends {
         let mut settings = Settings::default();
         settings.onednn.enabled = false;
-        Backends::load(&settings, &Team::serial(), Vec::new(), Winograd::default())
+        Backends::load(&settings, &Team::serial(), Vec::new(), NnpackOptions::default())
     }
 
     #[test]

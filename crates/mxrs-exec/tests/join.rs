@@ -1,0 +1,156 @@
+//! Concatenations in place: no copy, no larger arena, the same bits.
+
+mod common;
+
+use common::{KINDS, Net, context, numbers, options};
+use mxrs_engine::EngineKind;
+use mxrs_exec::{BindOptions, DryGraph, Executor, ExecutorReport};
+use mxrs_graph::{Graph, Symbol};
+use mxrs_types::Shape;
+use proptest::prelude::*;
+
+/// Answers of two runs as bits, and what was decided.
+fn run(graph: &Graph, shape: &Shape, kind: EngineKind, in_place: bool) -> (Vec<Vec<u8>>, ExecutorReport) {
+    let mut options = options();
+    options.plan.enable_inplace = in_place;
+    // One by one, so that another task could come between the parts.
+    options.bulk_inference = kind == EngineKind::Naive;
+    let executor = bound(graph, shape, kind, &options);
+    let data = executor.argument("data").unwrap();
+    let mut seen = Vec::new();
+    for seed in [3, 5] {
+        let values: Vec<f32> = numbers(shape.n_elements(), seed).iter().map(|x| *x as f32).collect();
+        data.copy_from(&values).unwrap();
+        executor.forward().unwrap();
+        seen.extend(executor.outputs().iter().map(|output| output.read_bytes(<[u8]>::to_vec).unwrap()));
+    }
+    (seen, executor.report().expect("bound for inference"))
+}
+
+fn bound(graph: &Graph, shape: &Shape, kind: EngineKind, options: &BindOptions) -> Executor {
+    Executor::simple_bind(graph, &context(kind, 2), &[("data", shape.clone())], options).expect("it binds")
+}
+
+/// How many concatenations copy, and how many there are.
+fn copies(report: &ExecutorReport) -> (usize, usize) {
+    let concats = || report.steps.iter().filter(|step| step.op == "Concat");
+    (concats().filter(|step| step.kernel != "view").count(), concats().count())
+}
+
+/// Runs with and without, expects the same bits, and so many concatenations that copy where it may be done in place.
+fn check(graph: &Graph, shape: impl Into<Shape>, expected: (usize, usize)) {
+    let shape = shape.into();
+    for kind in KINDS {
+        let ((got, report), (want, plain)) = (run(graph, &shape, kind, true), run(graph, &shape, kind, false));
+        assert!(got == want, "other bits, {kind:?}");
+        assert_eq!(copies(&report), expected, "{kind:?}");
+        assert_eq!(copies(&plain), (expected.1, expected.1), "{kind:?}");
+        assert!(report.arena_bytes <= plain.arena_bytes, "{} {}", report.arena_bytes, plain.arena_bytes);
+    }
+}
+
+fn graph_of(make: impl FnOnce(&mut Net, &Symbol) -> Symbol) -> Graph {
+    let mut net = Net::new();
+    make(&mut net, &Symbol::variable("data")).graph().expect("a well-formed graph")
+}
+
+/// Several branches of the data, joined along channels, and what follows.
+fn branches(net: &mut Net, data: &Symbol, ops: &[&str]) -> Symbol {
+    let shared = net.call("tanh", &[data]);
+    let parts: Vec<Symbol> = ops.iter().map(|op| net.call(op, &[&shared])).collect();
+    let n = parts.len().to_string();
+    let whole = net.call_with("Concat", &[("num_args", &n)], &parts.iter().collect::<Vec<_>>());
+    net.call("sigmoid", &[&whole])
+}
+
+#[test]
+fn branches_write_where_they_belong() {
+    let graph = graph_of(|net, data| branches(net, data, &["exp", "square", "tanh"]));
+    check(&graph, [1, 16, 4], (0, 1));
+    // Each image would have a part of each branch.
+    check(&graph, [2, 16, 4], (1, 1));
+    // No cache line begins where the second part does.
+    check(&graph, [1, 3, 5], (1, 1));
+}
+
+#[test]
+fn who_is_read_elsewhere_stays_where_it_is() {
+    let graph = graph_of(|net, data| {
+        let (a, b) = (net.call("exp", &[data]), net.call("square", &[data]));
+        let whole = net.call_with("Concat", &[("num_args", "2")], &[&a, &b]);
+        let (whole, again) = (net.call("tanh", &[&whole]), net.call("sigmoid", &[&b]));
+        Symbol::group([&whole, &again])
+    });
+    check(&graph, [1, 16, 4], (1, 1));
+    let twice = graph_of(|net, data| {
+        let a = net.call("exp", &[data]);
+        let whole = net.call_with("Concat", &[("num_args", "2")], &[&a, &a]);
+        net.call("tanh", &[&whole])
+    });
+    check(&twice, [1, 16, 4], (1, 1));
+    let bound = graph_of(|net, data| {
+        let a = net.call("exp", &[data]);
+        let whole = net.call_with("Concat", &[("num_args", "2")], &[data, &a]);
+        net.call("tanh", &[&whole])
+    });
+    check(&bound, [1, 16, 4], (1, 1));
+    let head = graph_of(|net, data| {
+        let (a, b) = (net.call("exp", &[data]), net.call("square", &[data]));
+        let whole = net.call_with("Concat", &[("num_args", "2")], &[&a, &b]);
+        Symbol::group([&whole, &a])
+    });
+    check(&head, [1, 16, 4], (1, 1));
+}
+
+#[test]
+fn a_whole_that_is_a_part_is_made_where_it_belongs() {
+    let graph = graph_of(|net, data| {
+        let inner = [net.call("exp", &[data]), net.call("square", &[data])];
+        let inner = net.call_with("Concat", &[("num_args", "2")], &[&inner[0], &inner[1]]);
+        let other = net.call("tanh", &[data]);
+        let outer = net.call_with("Concat", &[("num_args", "2")], &[&inner, &other]);
+        net.call("sigmoid", &[&outer])
+    });
+    // The inner one copies its parts, into its part of the outer one.
+    check(&graph, [1, 16, 4], (1, 2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Chains of modules as those of Inception: the memory of a whole is used again, and nothing is overwritten too early.
+    #[test]
+    fn modules_in_a_row_have_the_same_bits(widths in prop::collection::vec(2usize..5, 1..4), batch in 1usize..3) {
+        let graph = graph_of(|net, data| {
+            let names = ["exp", "square", "tanh", "sigmoid"];
+            let mut x = data.clone();
+            for width in &widths {
+                let module = branches(net, &x, &names[..*width]);
+                // As many channels as before.
+                x = net.call_with("slice_axis", &[("axis", "1"), ("begin", "0"), ("end", "16")], &[&module]);
+            }
+            x
+        });
+        let shape = Shape::from([batch, 16, 4]);
+        let (got, report) = run(&graph, &shape, EngineKind::ThreadedPerDevice, true);
+        let (want, plain) = run(&graph, &shape, EngineKind::ThreadedPerDevice, false);
+        prop_assert!(got == want);
+        prop_assert!(report.arena_bytes <= plain.arena_bytes);
+        let (n_copies, n) = copies(&report);
+        prop_assert_eq!(n, widths.len());
+        prop_assert_eq!(n_copies, if batch == 1 { 0 } else { n });
+    }
+}
+
+/// What is in the arena where: from the first part on, the whole.
+#[test]
+fn a_plan_shows_the_whole_from_its_first_part_on() {
+    let graph = graph_of(|net, data| branches(net, data, &["exp", "square"]));
+    let options = options();
+    let dry = DryGraph::new(&graph, &[("data", [1, 16, 4].into())], &options, false).expect("kernels");
+    let plan = dry.plan(&options.plan).expect("a plan");
+    let step = |op: &str| plan.steps.iter().position(|step| step.op == op).expect("such a step");
+    let whole = plan.tensors.iter().find(|tensor| tensor.size_bytes == 2 * 256).expect("the whole");
+    assert_eq!((whole.first, whole.last), (step("exp"), step("sigmoid")));
+    assert_eq!(plan.tensors.iter().filter(|tensor| tensor.size_bytes == 256).count(), 1, "no part beside the data");
+}

@@ -1,0 +1,221 @@
+//! Float16 as a way to store: calls on it compute in float32.
+//!
+//! Every call that reads or makes float16 becomes one on float32. What a graph keeps in float16 stays so, variables, heads and
+//! what a `Cast` makes of other types, and is converted where a call reads it; a `Cast` from float16 to float32 in between is
+//! left out. So parameters are converted once, where they are constants, and the data at the border that the graph itself
+//! draws; between calls nothing is rounded, and nothing overflows that float32 holds.
+//!
+//! Left alone are graphs with control dependencies, subgraphs, gradients, auxiliary states in float16, or calls whose
+//! outputs do not follow the type of their inputs.
+
+use super::infer_dtypes;
+use super::names::UniqueNames;
+use crate::{Entry, EntryId, Graph, GraphBuilder, Node, NodeId};
+use mxrs_op::{Attrs, OpSet, TensorDesc};
+use mxrs_types::{DType, Error, Result};
+use rustc_hash::FxHashMap;
+
+/// A graph whose calls compute in float32.
+pub struct Widened {
+    /// The graph, with the heads of the old one.
+    pub graph: Graph,
+    /// Shape and type of each entry.
+    pub descs: Vec<TensorDesc>,
+    /// What the variables have become, by old id; `None` for calls, and for what no head needs.
+    pub new_ids: Vec<Option<NodeId>>,
+}
+
+/// The graph on float32; `descs` are shape and type of each of its entries. `None` where it is left alone, which it is
+/// without `Cast` among `ops`.
+///
+/// # Errors
+/// None for a graph of these types.
+pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc]) -> Result<Option<Widened>> {
+    if ops.get(CAST).is_err() {
+        return Ok(None);
+    }
+    let widening = Widening {
+        graph,
+        ops,
+        descs,
+        out: GraphBuilder::new(),
+        out_descs: Vec::new(),
+        names: UniqueNames::of(graph),
+        stored: FxHashMap::default(),
+        wide: FxHashMap::default(),
+    };
+    widening.run()
+}
+
+const CAST: &str = "Cast";
+
+struct Widening<'g> {
+    graph: &'g Graph,
+    ops: &'g OpSet,
+    descs: &'g [TensorDesc],
+    out: GraphBuilder,
+    /// By node of the new graph, then by output.
+    out_descs: Vec<Vec<TensorDesc>>,
+    names: UniqueNames,
+    /// New entry of each old one that has the same type.
+    stored: FxHashMap<EntryId, Entry>,
+    /// New entry, in float32, of old ones in float16.
+    wide: FxHashMap<EntryId, Entry>,
+}
+
+impl Widening<'_> {
+    fn run(mut self) -> Result<Option<Widened>> {
+        let graph = self.graph;
+        for (key, value) in graph.attrs() {
+            self.out.set_attr(key, value.clone());
+        }
+        let mut variables = Vec::new();
+        for (id, node) in graph.iter() {
+            if node.is_variable() {
+                let new = self.add(id, node.clone(), false);
+                variables.push((id, new));
+            } else if !self.call(id, node)? {
+                return Ok(None);
+            }
+        }
+        let mut heads = Vec::with_capacity(graph.heads().len());
+        for head in graph.heads() {
+            heads.push(self.in_its_type(*head)?);
+        }
+        let Self { mut out, out_descs, .. } = self;
+        out.set_heads(heads);
+        let (new, of_added) = out.build_in_order()?;
+        let mut descs: Vec<Option<TensorDesc>> = vec![None; new.n_entries()];
+        for (of_node, added) in out_descs.into_iter().zip(&of_added) {
+            let Some(id) = *added else { continue };
+            new.output_ids(id).zip(of_node).for_each(|(entry, desc)| descs[entry.index()] = Some(desc));
+        }
+        let Some(descs) = descs.into_iter().collect::<Option<Vec<TensorDesc>>>() else { return Ok(None) };
+        // Calls that make float16 whatever they read would not get the types they are here to have.
+        let of_variables = new.variables().iter().map(|id| {
+            let entry = new.output_id(*id, 0).index();
+            (new.node(*id).name.as_str(), descs[entry].dtype)
+        });
+        let Ok(types) = infer_dtypes(&new, of_variables, None).and_then(|types| types.complete(&new)) else {
+            return Ok(None);
+        };
+        if types.iter().ne(descs.iter().map(|desc| &desc.dtype)) {
+            return Ok(None);
+        }
+        let mut new_ids = vec![None; graph.n_nodes()];
+        variables.iter().for_each(|(id, added)| new_ids[id.index()] = of_added[added.index()]);
+        Ok(Some(Widened { graph: new, descs, new_ids }))
+    }
+
+    fn desc(&self, entry: Entry) -> &TensorDesc {
+        &self.descs[self.graph.entry_id(entry).index()]
+    }
+
+    fn is_short(&self, entry: Entry) -> bool {
+        self.desc(entry).dtype == DType::F16
+    }
+
+    fn outputs(node: NodeId, n: usize) -> impl Iterator<Item = Entry> {
+        (0..n as u32).map(move |index| Entry::new(node, index))
+    }
+
+    /// Adds what an old node becomes; its outputs in float16 become float32 if asked.
+    fn add(&mut self, old: NodeId, node: Node, is_widened: bool) -> NodeId {
+        let n = node.n_outputs;
+        let new = self.out.push(node);
+        let mut descs = Vec::with_capacity(n);
+        for (from, to) in Self::outputs(old, n).zip(Self::outputs(new, n)) {
+            let mut desc = self.desc(from).clone();
+            if is_widened && desc.dtype == DType::F16 {
+                desc.dtype = DType::F32;
+                self.wide.insert(self.graph.entry_id(from), to);
+            } else {
+                self.stored.insert(self.graph.entry_id(from), to);
+            }
+            descs.push(desc);
+        }
+        self.out_descs.push(descs);
+        new
+    }
+
+    /// Whether some call writes a variable in float16 that this one reads: an auxiliary state, or one of another version.
+    fn rewrites_short(&self, node: &Node) -> bool {
+        let inputs = node.inputs.iter().enumerate();
+        inputs.into_iter().any(|(i, input)| self.is_short(*input) && (i >= node.n_arguments() || input.version > 0))
+    }
+
+    /// Adds a call; `false` where it is none that can be widened.
+    fn call(&mut self, id: NodeId, node: &Node) -> Result<bool> {
+        let is_plain = node.control_deps.is_empty()
+            && node.subgraphs.is_empty()
+            && node.backward_of.is_none()
+            && node.clone_of.is_none();
+        if !is_plain || self.rewrites_short(node) {
+            return Ok(false);
+        }
+        let is_cast = node.call().is_some_and(|(op, _)| op.name == CAST);
+        let makes_short = Self::outputs(id, node.n_outputs).any(|entry| self.is_short(entry));
+        let reads_short = node.inputs.iter().any(|entry| self.is_short(*entry));
+        if is_cast && reads_short {
+            // Between the two types there is nothing to do any more; other types are made of float32.
+            let (from, to) = (node.inputs[0], Entry::new(id, 0));
+            let wide = self.in_float32(from)?;
+            let known = match self.desc(to).dtype {
+                DType::F16 => &mut self.wide,
+                DType::F32 => &mut self.stored,
+                _ => {
+                    self.add(id, Node { inputs: vec![wide], ..node.clone() }, false);
+                    return Ok(true);
+                }
+            };
+            known.insert(self.graph.entry_id(to), wide);
+            return Ok(true);
+        }
+        let mut inputs = Vec::with_capacity(node.inputs.len());
+        for input in &node.inputs {
+            inputs.push(if self.is_short(*input) { self.in_float32(*input)? } else { self.in_its_type(*input)? });
+        }
+        // What makes float16 of nothing, or of other types by name, is stored.
+        self.add(id, Node { inputs, ..node.clone() }, makes_short && reads_short);
+        Ok(true)
+    }
+
+    /// The new entry in float32 of an old one in float16.
+    fn in_float32(&mut self, old: Entry) -> Result<Entry> {
+        self.in_type(old, DType::F32, false)
+    }
+
+    /// The new entry of an old one in the old one's type.
+    fn in_its_type(&mut self, old: Entry) -> Result<Entry> {
+        self.in_type(old, self.desc(old).dtype, true)
+    }
+
+    /// The new entry of an old one as it is stored, or else in float32; converted where the other is there alone.
+    fn in_type(&mut self, old: Entry, dtype: DType, is_stored: bool) -> Result<Entry> {
+        let id = self.graph.entry_id(old);
+        let (here, there) = match is_stored {
+            true => (self.stored.get(&id), self.wide.get(&id)),
+            false => (self.wide.get(&id), self.stored.get(&id)),
+        };
+        let new = match (here, there) {
+            (Some(here), _) => *here,
+            (None, Some(there)) => self.cast(old, *there, dtype)?,
+            (None, None) => {
+                let name = &self.graph.node(old.node).name;
+                return Err(Error::invalid("order of a graph's nodes", format!("`{name}` is read first"), "its maker"));
+            }
+        };
+        let known = if is_stored { &mut self.stored } else { &mut self.wide };
+        known.insert(id, new);
+        Ok(Entry { version: if is_stored { old.version } else { 0 }, ..new })
+    }
+
+    fn cast(&mut self, old: Entry, from: Entry, to: DType) -> Result<Entry> {
+        let name = self.names.take(format!("{}_{}", self.graph.node(old.node).name, to.name()));
+        let attrs = Attrs::from([("dtype", to.name())]);
+        let id = self.out.add_op(self.ops.get(CAST)?, name, attrs, vec![from])?;
+        let desc = self.desc(old).clone();
+        self.out_descs.push(vec![TensorDesc { dtype: to, ..desc }]);
+        Ok(Entry::new(id, 0))
+    }
+}
