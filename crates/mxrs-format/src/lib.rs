@@ -1,5 +1,5 @@
 //! MXNet's file formats: parameter lists (`.params`), npy and npz, symbol JSON, RecordIO with `.idx` and `.lst`; ONNX models;
-//! and results of kernel tuning.
+//! safetensors; and results of kernel tuning.
 //!
 //! Every reader is bounded: it proves that bytes exist before it allocates for them, checks all size arithmetic, and
 //! answers broken input with an [`mxrs_types::Error`] that has an offset and a category. Every writer is exact: a file
@@ -35,6 +35,7 @@ pub mod onnx;
 pub mod params;
 pub mod reader;
 pub mod recordio;
+pub mod safetensors;
 pub mod symbol;
 pub mod tuning;
 
