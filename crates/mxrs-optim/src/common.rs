@@ -1,0 +1,155 @@
+//! What all optimizers have: rates, factors, and counts of updates.
+
+use crate::schedule::LrScheduler;
+use crate::{Multipliers, Settings};
+use indexmap::IndexMap;
+use mxrs_types::Result;
+use std::sync::Arc;
+
+/// Settings and counts of every optimizer.
+#[derive(Clone, Default)]
+pub struct Common {
+    /// Learning rate where there is no schedule; `None` for that of the schedule, or 0.01.
+    pub learning_rate: Option<f64>,
+    /// Weight decay.
+    pub wd: f64,
+    /// What gradients are multiplied by; one over the batch size, as a rule.
+    pub rescale_grad: f64,
+    /// Bound of the gradients' elements; none, or 0, does not limit them.
+    pub clip_gradient: Option<f64>,
+    /// Whether half-precision weights have a master weight in single precision.
+    pub multi_precision: bool,
+    /// Weights updated by one call at most, for optimizers that can (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
+    pub aggregate_num: usize,
+    /// Factors by parameter.
+    pub mult: Multipliers,
+    /// What counts start at.
+    pub begin_num_update: u64,
+    /// The largest number of updates of a parameter so far.
+    pub num_update: u64,
+    counts: IndexMap<String, u64>,
+    scheduler: Option<Arc<dyn LrScheduler>>,
+}
+
+impl Common {
+    /// Reads what all optimizers have; `learning_rate` is the default of this one, if it has any.
+    ///
+    /// # Errors
+    /// A setting that is no number or out of range.
+    pub fn read(settings: &Settings<'_>, learning_rate: Option<f64>) -> Result<Self> {
+        let begin_num_update = settings.count_or("begin_num_update", 0)?;
+        Ok(Self {
+            learning_rate: settings.number("learning_rate")?.or(learning_rate),
+            wd: settings.positive_or("wd", 0.0)?,
+            rescale_grad: settings.number_or("rescale_grad", 1.0)?,
+            clip_gradient: settings.positive("clip_gradient")?,
+            multi_precision: settings.flag_or("multi_precision", false)?,
+            aggregate_num: 4,
+            begin_num_update,
+            num_update: begin_num_update,
+            ..Self::default()
+        })
+    }
+
+    /// Takes learning rates from a schedule. A learning rate of the optimizer's own replaces the schedule's first one.
+    pub fn set_scheduler(&mut self, scheduler: Arc<dyn LrScheduler>) {
+        self.scheduler = Some(match self.learning_rate {
+            Some(lr) if lr != scheduler.base_lr() => scheduler.rebased(lr),
+            _ => scheduler,
+        });
+    }
+
+    /// The schedule.
+    pub fn scheduler(&self) -> Option<&Arc<dyn LrScheduler>> {
+        self.scheduler.as_ref()
+    }
+
+    /// Sets the learning rate.
+    ///
+    /// # Errors
+    /// A number that is not finite; where a schedule says what it is.
+    pub fn set_learning_rate(&mut self, lr: f64) -> Result<()> {
+        if self.scheduler.is_some() {
+            return Err(mxrs_types::Error::invalid("learning rate", lr, "none, as there is a schedule"));
+        }
+        if !lr.is_finite() {
+            return Err(mxrs_types::Error::invalid("learning rate", lr, "a finite number"));
+        }
+        self.learning_rate = Some(lr);
+        Ok(())
+    }
+
+    /// The learning rate at an update.
+    pub fn lr_at(&self, num_update: u64) -> f64 {
+        self.scheduler.as_ref().map_or(self.learning_rate.unwrap_or(0.01), |schedule| schedule.lr(num_update))
+    }
+
+    /// The learning rate of the last update, or of the first if there was none.
+    pub fn lr_now(&self) -> f64 {
+        self.lr_at(self.num_update)
+    }
+
+    /// The learning rate of a parameter in the present update.
+    pub fn lr(&self, name: &str) -> f64 {
+        self.lr_now() * self.mult.lr(name)
+    }
+
+    /// The weight decay of a parameter.
+    pub fn wd(&self, name: &str) -> f64 {
+        self.wd * self.mult.wd(name)
+    }
+
+    /// Counts an update of a parameter and returns its number, from 1.
+    pub fn count(&mut self, name: &str) -> u64 {
+        let count = match self.counts.get_mut(name) {
+            Some(count) => count,
+            None => self.counts.entry(name.to_string()).or_insert(self.begin_num_update),
+        };
+        *count += 1;
+        let count = *count;
+        if count > self.num_update {
+            let before = self.num_update;
+            self.num_update = count;
+            self.log_change(before);
+        }
+        count
+    }
+
+    /// Says that the schedule went on to another learning rate.
+    fn log_change(&self, before: u64) {
+        let Some(schedule) = self.scheduler.as_ref().filter(|schedule| schedule.has_steps(self.num_update)) else {
+            return;
+        };
+        let lr = schedule.lr(self.num_update);
+        if lr != schedule.lr(before) {
+            let update = self.num_update;
+            tracing::info!("Update[{update}]: Change learning rate to {}", crate::schedule::exponential(lr));
+        }
+    }
+
+    /// Updates of each parameter so far.
+    pub fn counts(&self) -> &IndexMap<String, u64> {
+        &self.counts
+    }
+
+    /// Goes on from these counts.
+    pub fn set_counts(&mut self, num_update: u64, counts: IndexMap<String, u64>) {
+        self.num_update = num_update;
+        self.counts = counts;
+    }
+
+    /// The bound of gradients, where there is one.
+    pub fn clip(&self) -> Option<f64> {
+        self.clip_gradient.filter(|bound| *bound > 0.0)
+    }
+}
+
+impl std::fmt::Debug for Common {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Common")
+            .field("learning_rate", &self.learning_rate)
+            .field("wd", &self.wd)
+            .field("num_update", &self.num_update)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,55 @@
+//! Optimizers as MXNet has them: what turns gradients into new weights.
+//!
+//! An [`Optimizer`] knows a formula and its settings, an [`Updater`] keeps the states of all parameters by name, and a
+//! [`schedule::LrScheduler`] says what the learning rate is at which update. The arithmetic is done by operators
+//! (`sgd_mom_update`, …), called through [`mxrs_exec::Imperative`].
+//!
+//! Does not know networks, data or files of checkpoints, and no operator's kernel.
+//!
+//! ```
+//! use mxrs_engine::{Engine, EngineConfig};
+//! use mxrs_exec::{BindOptions, Imperative};
+//! use mxrs_ndarray::{ArrayContext, NdArray};
+//! use mxrs_op::ReferenceBackend;
+//! use mxrs_optim::{Gradient, Updater};
+//! use mxrs_storage::{Storage, StorageConfig};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> mxrs_types::Result<()> {
+//! let context = ArrayContext::new(Engine::new(EngineConfig::default())?, Storage::new(StorageConfig::default())?);
+//! let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
+//! options.ops = mxrs_ops::catalogue();
+//! let nd = Imperative::new(&context, &options)?;
+//!
+//! let weight = NdArray::from_slice(&context, [2], &[1.0f32, -1.0])?;
+//! let grad = NdArray::from_slice(&context, [2], &[0.5f32, 0.25])?;
+//! let sgd = mxrs_optim::create("sgd", &[("learning_rate", "0.1"), ("momentum", "0.9")])?;
+//! let mut updater = Updater::new(sgd);
+//! updater.update_all(&nd, &[Gradient { name: "fc_weight", weight: &weight, grad: &grad }])?;
+//! assert_eq!(weight.to_vec::<f32>()?, [0.95, -1.025]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Read next: [`optimizers`] for the formulas, `updater.rs` for states, [`schedule`] for learning rates.
+
+mod call;
+mod common;
+mod create;
+mod mult;
+mod optimizer;
+pub mod optimizers;
+pub mod schedule;
+mod settings;
+mod state;
+mod states_file;
+mod updater;
+
+pub use common::Common;
+pub use create::{NAMES, create};
+pub use mult::Multipliers;
+pub use optimizer::Optimizer;
+pub use settings::Settings;
+pub use state::{Param, State};
+pub use states_file::SavedStates;
+pub use updater::{Gradient, Updater};

@@ -1,0 +1,95 @@
+//! Factors of learning rate and weight decay, by parameter.
+
+use std::collections::HashMap;
+
+/// Which names have a weight decay where nobody says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decayed {
+    /// Names that end in `_weight` or `_gamma`, as `Module` does.
+    #[default]
+    WeightsAndGammas,
+    /// Names that end in `_weight` (LARS).
+    Weights,
+    /// All, as Gluon's trainer does.
+    All,
+}
+
+/// Factors by parameter name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Multipliers {
+    lr: HashMap<String, f64>,
+    wd: HashMap<String, f64>,
+    /// Which parameters decay where nothing was set for them.
+    pub decayed: Decayed,
+}
+
+impl Multipliers {
+    /// Sets factors of the learning rate; other names keep theirs. Call it with a symbol's `__lr_mult__` attributes
+    /// first, then with what the user says.
+    pub fn set_lr_mult(&mut self, factors: impl IntoIterator<Item = (String, f64)>) {
+        self.lr.extend(factors);
+    }
+
+    /// Sets factors of the weight decay; other names keep theirs. As [`Self::set_lr_mult`], for `__wd_mult__`.
+    pub fn set_wd_mult(&mut self, factors: impl IntoIterator<Item = (String, f64)>) {
+        self.wd.extend(factors);
+    }
+
+    /// Takes `__lr_mult__` and `__wd_mult__` out of a variable's attributes.
+    ///
+    /// # Errors
+    /// A text that is no finite number; the answer is attribute and text.
+    pub fn take_attributes<'a>(
+        &mut self,
+        name: &str,
+        attrs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> mxrs_types::Result<()> {
+        for (key, text) in attrs {
+            let map = match key {
+                "__lr_mult__" | "lr_mult" => &mut self.lr,
+                "__wd_mult__" | "wd_mult" => &mut self.wd,
+                _ => continue,
+            };
+            let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+            let value = value.ok_or_else(|| {
+                mxrs_types::Error::invalid(format!("attribute {key} of `{name}`"), text, "a finite number")
+            })?;
+            map.insert(name.to_string(), value);
+        }
+        Ok(())
+    }
+
+    /// Factor of a parameter's learning rate.
+    pub fn lr(&self, name: &str) -> f64 {
+        self.lr.get(name).copied().unwrap_or(1.0)
+    }
+
+    /// Factor of a parameter's weight decay.
+    pub fn wd(&self, name: &str) -> f64 {
+        self.wd.get(name).copied().unwrap_or_else(|| {
+            let decays = match self.decayed {
+                Decayed::All => true,
+                Decayed::Weights => name.ends_with("_weight"),
+                Decayed::WeightsAndGammas => name.ends_with("_weight") || name.ends_with("_gamma"),
+            };
+            f64::from(u8::from(decays))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decay_goes_by_the_end_of_the_name() {
+        let mut mult = Multipliers::default();
+        assert_eq!(["a_weight", "a_gamma", "a_bias", "weight"].map(|name| mult.wd(name)), [1.0, 1.0, 0.0, 0.0]);
+        mult.set_wd_mult([("a_bias".to_string(), 2.0)]);
+        mult.take_attributes("a_weight", [("__wd_mult__", "0.5"), ("__lr_mult__", " 3 "), ("other", "x")]).unwrap();
+        assert_eq!((mult.wd("a_bias"), mult.wd("a_weight"), mult.lr("a_weight")), (2.0, 0.5, 3.0));
+        mult.decayed = Decayed::All;
+        assert_eq!(mult.wd("b_bias"), 1.0);
+        assert!(mult.take_attributes("a", [("__lr_mult__", "nan")]).is_err());
+    }
+}

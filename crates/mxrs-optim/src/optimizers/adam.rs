@@ -1,0 +1,58 @@
+//! Adam: `h = clip(g + wd · w)`, `mean = beta1 · mean + (1 - beta1) · h`, `var = beta2 · var + (1 - beta2) · h²`,
+//! `w -= lr · sqrt(1 - beta2^t) / (1 - beta1^t) · mean / (sqrt(var) + epsilon)`. Kingma and Ba, arXiv:1412.6980.
+
+use super::{correction, described, interleaved};
+use crate::call::Call;
+use crate::{Common, Optimizer, Param, Settings};
+use mxrs_exec::Imperative;
+use mxrs_types::Result;
+
+/// MXNet's `Adam`; lr is 0.001.
+#[derive(Clone, Debug)]
+pub struct Adam {
+    common: Common,
+    beta1: f64,
+    beta2: f64,
+    epsilon: f64,
+    lazy_update: bool,
+}
+
+impl Adam {
+    /// Reads beta1 (0.9), beta2 (0.999), epsilon (1e-8) and lazy_update (True, without effect on dense gradients).
+    ///
+    /// # Errors
+    /// A setting that is no number or out of range.
+    pub fn read(settings: &Settings<'_>) -> Result<Self> {
+        Ok(Self {
+            common: Common::read(settings, Some(0.001))?,
+            beta1: settings.decay_or("beta1", 0.9)?,
+            beta2: settings.decay_or("beta2", 0.999)?,
+            epsilon: settings.positive_or("epsilon", 1e-8)?,
+            lazy_update: settings.flag_or("lazy_update", true)?,
+        })
+    }
+}
+
+impl Optimizer for Adam {
+    described!("adam", beta1, beta2, epsilon, lazy_update);
+
+    fn slots(&self) -> Vec<&'static str> {
+        vec!["mean", "var"]
+    }
+
+    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+        for param in batch.iter() {
+            let t = self.common.count(param.name);
+            let lr = self.common.lr(param.name) * correction(self.beta2, t).sqrt() / correction(self.beta1, t);
+            let call = Call::of("adam_update", &self.common)
+                .with("lr", lr)
+                .with("wd", self.common.wd(param.name))
+                .with("beta1", self.beta1)
+                .with("beta2", self.beta2)
+                .with("epsilon", self.epsilon);
+            let inputs = interleaved(&[*param]);
+            call.into(nd, &inputs, &[param.weight])?;
+        }
+        Ok(())
+    }
+}

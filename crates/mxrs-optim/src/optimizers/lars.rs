@@ -1,0 +1,120 @@
+//! LARS: SGD with a learning rate for each layer, `lr · eta · |w| / (|g| + wd · |w| + eps)`, but lr for names that end in
+//! `gamma`, `beta` or `bias`, and where a norm is 0. You, Gitman and Ginsburg, arXiv:1708.03888.
+//!
+//! Only names that end in `_weight` decay, unless told otherwise. With momentum_correction the momentum is multiplied by
+//! the ratio of the schedule's rate to that of the update before (arXiv:1706.02677); the ratio is that of the schedule's
+//! two numbers, whichever weights the call before updated.
+
+use super::{described, has_masters, interleaved, weights};
+use crate::call::Call;
+use crate::mult::Decayed;
+use crate::{Common, Optimizer, Param, Settings};
+use mxrs_exec::Imperative;
+use mxrs_ndarray::NdArray;
+use mxrs_types::Result;
+
+/// MXNet's `LARS`.
+#[derive(Clone, Debug)]
+pub struct Lars {
+    common: Common,
+    momentum: f64,
+    lazy_update: bool,
+    eta: f64,
+    eps: f64,
+    momentum_correction: bool,
+}
+
+impl Lars {
+    /// Reads momentum (0), lazy_update (True), eta (0.001), eps (0) and momentum_correction (True).
+    ///
+    /// # Errors
+    /// A setting that is no number or out of range.
+    pub fn read(settings: &Settings<'_>) -> Result<Self> {
+        let mut common = Common::read(settings, None)?;
+        common.mult.decayed = Decayed::Weights;
+        Ok(Self {
+            common,
+            momentum: settings.positive_or("momentum", 0.0)?,
+            lazy_update: settings.flag_or("lazy_update", true)?,
+            eta: settings.positive_or("eta", 0.001)?,
+            eps: settings.positive_or("eps", 0.0)?,
+            momentum_correction: settings.flag_or("momentum_correction", true)?,
+        })
+    }
+
+    /// The momentum of the present update.
+    fn momentum_now(&self) -> f64 {
+        let now = self.common.num_update;
+        let is_first = now <= self.common.begin_num_update + 1;
+        let before = if is_first { self.common.lr_at(now) } else { self.common.lr_at(now - 1) };
+        if self.momentum_correction && before != 0.0 {
+            self.momentum * (self.common.lr_at(now) / before)
+        } else {
+            self.momentum
+        }
+    }
+}
+
+/// Whether a parameter has a rate of its own.
+fn is_layer(name: &str) -> bool {
+    !["gamma", "beta", "bias"].iter().any(|end| name.ends_with(end))
+}
+
+impl Optimizer for Lars {
+    described!("lars", momentum, lazy_update, eta, eps, momentum_correction);
+
+    fn slots(&self) -> Vec<&'static str> {
+        if self.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
+    }
+
+    fn is_mixed(&self) -> bool {
+        true
+    }
+
+    fn aggregates(&self) -> usize {
+        self.common.aggregate_num
+    }
+
+    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+        for param in batch.iter() {
+            self.common.count(param.name);
+        }
+        // Layers with rates of their own first: their rates are made in one go.
+        let (layers, others): (Vec<Param<'_>>, Vec<Param<'_>>) = batch.iter().partition(|param| is_layer(param.name));
+        for (group, has_own) in [(layers, true), (others, false)] {
+            if group.is_empty() {
+                continue;
+            }
+            let vector = |of: fn(&Common, &str) -> f64| {
+                let values: Vec<f32> = group.iter().map(|param| of(&self.common, param.name) as f32).collect();
+                NdArray::from_slice(nd.context(), [values.len()], &values)
+            };
+            let (mut lrs, wds) = (vector(Common::lr)?, vector(Common::wd)?);
+            if has_own {
+                let sums =
+                    |arrays: &[&NdArray]| Call::new("multi_sum_sq").with("num_arrays", arrays.len()).make(nd, arrays);
+                let grads: Vec<&NdArray> = group.iter().map(|param| param.grad).collect();
+                let (of_weights, of_grads) = (sums(&weights(&group))?, sums(&grads)?);
+                lrs = Call::new("multi_lars")
+                    .with("eta", self.eta)
+                    .with("eps", self.eps)
+                    .with("rescale_grad", self.common.rescale_grad)
+                    .make(nd, &[&lrs, &of_weights, &of_grads, &wds])?;
+            }
+            let op = match (has_masters(&group), self.momentum > 0.0) {
+                (false, false) => "preloaded_multi_sgd_update",
+                (false, true) => "preloaded_multi_sgd_mom_update",
+                (true, false) => "preloaded_multi_mp_sgd_update",
+                (true, true) => "preloaded_multi_mp_sgd_mom_update",
+            };
+            let mut call = Call::of(op, &self.common).with("num_weights", group.len());
+            if self.momentum > 0.0 {
+                call = call.with("momentum", self.momentum_now());
+            }
+            let mut inputs = interleaved(&group);
+            inputs.extend([&lrs, &wds]);
+            call.into(nd, &inputs, &weights(&group))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! Rates that fall along half a cosine wave.
+
+use super::poly::{check_end, done};
+use super::{LrScheduler, Warmup};
+use mxrs_types::{Error, Result};
+use std::sync::Arc;
+
+/// From the first rate to `final_lr` at `max_update`, as `(1 + cos(π t)) / 2`, where t counts from the end of the warm-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cosine {
+    warmup: Warmup,
+    max_update: u64,
+    final_lr: f64,
+}
+
+impl Cosine {
+    /// A schedule; MXNet's default is a final rate of 0.
+    ///
+    /// # Errors
+    /// An end at or before that of the warm-up, rates that [`Warmup::check`] refuses.
+    pub fn new(max_update: u64, final_lr: f64, warmup: Warmup) -> Result<Self> {
+        if !final_lr.is_finite() {
+            return Err(Error::invalid("final_lr of a schedule", final_lr, "a finite number"));
+        }
+        Ok(Self { warmup: check_end(max_update, warmup)?, max_update, final_lr })
+    }
+}
+
+impl LrScheduler for Cosine {
+    fn lr(&self, num_update: u64) -> f64 {
+        self.warmup.lr(num_update).unwrap_or_else(|| {
+            let angle = std::f64::consts::PI * done(num_update, self.max_update, &self.warmup);
+            self.final_lr + (self.warmup.base_lr - self.final_lr) * (1.0 + angle.cos()) / 2.0
+        })
+    }
+
+    fn base_lr(&self) -> f64 {
+        self.warmup.base_lr
+    }
+
+    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler> {
+        Arc::new(Self { warmup: Warmup { base_lr, ..self.warmup }, ..self.clone() })
+    }
+
+    fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
+        let mut all = self.warmup.describe();
+        all.push(("max_update", self.max_update.to_string()));
+        all.push(("final_lr", self.final_lr.to_string()));
+        ("CosineScheduler", all)
+    }
+}

@@ -1,0 +1,127 @@
+//! Rates that are multiplied by a factor: every so many updates, or at given ones.
+
+use super::{LrScheduler, Warmup};
+use mxrs_types::{Error, Result};
+use std::sync::Arc;
+
+/// Multiplied each time more than `step` further updates were made, down to a least rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    warmup: Warmup,
+    step: u64,
+    factor: f64,
+    stop_factor_lr: f64,
+}
+
+fn check_factor(factor: f64) -> Result<()> {
+    if factor <= 1.0 && factor.is_finite() {
+        return Ok(());
+    }
+    Err(Error::invalid("factor of a schedule", factor, "at most 1, so that rates fall"))
+}
+
+impl Factor {
+    /// A schedule; MXNet's defaults are factor 1 and a least rate of 1e-8.
+    ///
+    /// # Errors
+    /// A step of 0, a factor above 1, rates that [`Warmup::check`] refuses.
+    pub fn new(step: u64, factor: f64, stop_factor_lr: f64, warmup: Warmup) -> Result<Self> {
+        check_factor(factor)?;
+        if step < 1 {
+            return Err(Error::invalid("step of a schedule", step, "1 or more"));
+        }
+        Ok(Self { warmup: warmup.check()?, step, factor, stop_factor_lr })
+    }
+}
+
+impl LrScheduler for Factor {
+    fn lr(&self, num_update: u64) -> f64 {
+        if let Some(lr) = self.warmup.lr(num_update) {
+            return lr;
+        }
+        let mut lr = self.warmup.base_lr;
+        for _ in 0..num_update.saturating_sub(1) / self.step {
+            let before = lr;
+            lr *= self.factor;
+            if lr < self.stop_factor_lr {
+                return self.stop_factor_lr;
+            }
+            if lr == before {
+                break;
+            }
+        }
+        lr
+    }
+
+    fn base_lr(&self) -> f64 {
+        self.warmup.base_lr
+    }
+
+    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler> {
+        Arc::new(Self { warmup: Warmup { base_lr, ..self.warmup }, ..self.clone() })
+    }
+
+    fn has_steps(&self, num_update: u64) -> bool {
+        num_update >= self.warmup.steps
+    }
+
+    fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
+        let mut all = self.warmup.describe();
+        all.push(("step", self.step.to_string()));
+        all.push(("factor", self.factor.to_string()));
+        all.push(("stop_factor_lr", self.stop_factor_lr.to_string()));
+        ("FactorScheduler", all)
+    }
+}
+
+/// Multiplied once more after each of a list of updates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultiFactor {
+    warmup: Warmup,
+    steps: Vec<u64>,
+    factor: f64,
+}
+
+impl MultiFactor {
+    /// A schedule.
+    ///
+    /// # Errors
+    /// No steps, or steps that do not rise; a factor above 1; rates that [`Warmup::check`] refuses.
+    pub fn new(steps: Vec<u64>, factor: f64, warmup: Warmup) -> Result<Self> {
+        check_factor(factor)?;
+        let rises = steps.windows(2).all(|pair| pair[0] < pair[1]);
+        if steps.first().is_none_or(|first| *first < 1) || !rises {
+            return Err(Error::invalid("steps of a schedule", format!("{steps:?}"), "rising numbers from 1 on"));
+        }
+        Ok(Self { warmup: warmup.check()?, steps, factor })
+    }
+}
+
+impl LrScheduler for MultiFactor {
+    fn lr(&self, num_update: u64) -> f64 {
+        if let Some(lr) = self.warmup.lr(num_update) {
+            return lr;
+        }
+        let passed = self.steps.iter().filter(|step| num_update > **step);
+        passed.fold(self.warmup.base_lr, |lr, _| lr * self.factor)
+    }
+
+    fn base_lr(&self) -> f64 {
+        self.warmup.base_lr
+    }
+
+    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler> {
+        Arc::new(Self { warmup: Warmup { base_lr, ..self.warmup }, ..self.clone() })
+    }
+
+    fn has_steps(&self, num_update: u64) -> bool {
+        num_update >= self.warmup.steps
+    }
+
+    fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
+        let mut all = self.warmup.describe();
+        all.push(("step", format!("{:?}", self.steps)));
+        all.push(("factor", self.factor.to_string()));
+        ("MultiFactorScheduler", all)
+    }
+}

@@ -1,0 +1,60 @@
+//! Learning rates that change while training goes on: functions of the number of the update, without memory, so that
+//! going back and going on after a break are exact.
+//!
+//! The first update is number 1. All schedules may warm up: below `warmup_steps` the rate rises in equal steps from
+//! `warmup_begin_lr` (mode `linear`), or stays there (`constant`).
+
+mod cosine;
+mod factor;
+mod poly;
+mod warmup;
+
+pub use cosine::Cosine;
+pub use factor::{Factor, MultiFactor};
+pub use poly::Poly;
+pub use warmup::{Warmup, WarmupMode};
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A learning rate for every update.
+pub trait LrScheduler: Debug + Send + Sync {
+    /// The learning rate at an update.
+    fn lr(&self, num_update: u64) -> f64;
+
+    /// The learning rate that it starts from once warm.
+    fn base_lr(&self) -> f64;
+
+    /// The same schedule from another learning rate.
+    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler>;
+
+    /// Whether it changes in steps, at this update: those are worth a line in the log.
+    fn has_steps(&self, num_update: u64) -> bool {
+        let _ = num_update;
+        false
+    }
+
+    /// Name and settings, for a file of states.
+    fn describe(&self) -> (&'static str, Vec<(&'static str, String)>);
+}
+
+/// A number as C's `%0.5e` writes it: `1.00000e-01`.
+pub fn exponential(value: f64) -> String {
+    let text = format!("{value:.5e}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
+    format!("{mantissa}e{sign}{digits:0>2}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_c_does() {
+        assert_eq!(exponential(0.1), "1.00000e-01");
+        assert_eq!(exponential(1e-8), "1.00000e-08");
+        assert_eq!(exponential(250.0), "2.50000e+02");
+        assert_eq!(exponential(1e-120), "1.00000e-120");
+    }
+}

@@ -1,0 +1,71 @@
+//! Rates that fall as a power of what is left of training.
+
+use super::{LrScheduler, Warmup};
+use mxrs_types::{Error, Result};
+use std::sync::Arc;
+
+/// From the first rate to `final_lr` at `max_update`, as `(1 - t)^pwr`, where t counts from the end of the warm-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Poly {
+    warmup: Warmup,
+    max_update: u64,
+    pwr: f64,
+    final_lr: f64,
+}
+
+/// Checks the last update of a schedule.
+pub(super) fn check_end(max_update: u64, warmup: Warmup) -> Result<Warmup> {
+    if max_update < 1 || max_update <= warmup.steps {
+        let expected = format!("1 or more, and more than the {} updates of the warm-up", warmup.steps);
+        return Err(Error::invalid("max_update of a schedule", max_update, expected));
+    }
+    warmup.check()
+}
+
+/// How much of the way is done, 0 to 1.
+pub(super) fn done(num_update: u64, max_update: u64, warmup: &Warmup) -> f64 {
+    let passed = num_update.min(max_update).saturating_sub(warmup.steps);
+    passed as f64 / (max_update - warmup.steps) as f64
+}
+
+impl Poly {
+    /// A schedule; MXNet's defaults are power 2 and a final rate of 0.
+    ///
+    /// # Errors
+    /// An end at or before that of the warm-up, rates that [`Warmup::check`] refuses, a power that is not finite.
+    pub fn new(max_update: u64, pwr: f64, final_lr: f64, warmup: Warmup) -> Result<Self> {
+        if !pwr.is_finite() || !final_lr.is_finite() {
+            return Err(Error::invalid(
+                "pwr and final_lr of a schedule",
+                format!("{pwr}, {final_lr}"),
+                "finite numbers",
+            ));
+        }
+        Ok(Self { warmup: check_end(max_update, warmup)?, max_update, pwr, final_lr })
+    }
+}
+
+impl LrScheduler for Poly {
+    fn lr(&self, num_update: u64) -> f64 {
+        self.warmup.lr(num_update).unwrap_or_else(|| {
+            let left = 1.0 - done(num_update, self.max_update, &self.warmup);
+            self.final_lr + (self.warmup.base_lr - self.final_lr) * left.powf(self.pwr)
+        })
+    }
+
+    fn base_lr(&self) -> f64 {
+        self.warmup.base_lr
+    }
+
+    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler> {
+        Arc::new(Self { warmup: Warmup { base_lr, ..self.warmup }, ..self.clone() })
+    }
+
+    fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
+        let mut all = self.warmup.describe();
+        all.push(("max_update", self.max_update.to_string()));
+        all.push(("pwr", self.pwr.to_string()));
+        all.push(("final_lr", self.final_lr.to_string()));
+        ("PolyScheduler", all)
+    }
+}

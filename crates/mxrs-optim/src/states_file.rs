@@ -1,0 +1,192 @@
+//! States of training as tensors and texts, and as a file: what another run needs to go on as if this one had not stopped.
+//!
+//! Tensors are called `state/<parameter>/<slot>`, master weights have the slot `master`. Texts: `format`
+//! (`mxrs.states.v1`), `optimizer` (JSON: name and settings), `num_update`, `index_update_count` (JSON: updates by
+//! parameter), `lr_scheduler` (JSON), and `scalars` where an optimizer has numbers beside arrays. A file is in the
+//! safetensors format. States go by the names of parameters: neither their order nor the devices matter.
+
+use crate::{Gradient, State, Updater};
+use indexmap::IndexMap;
+use mxrs_exec::Imperative;
+use mxrs_format::safetensors::SafeTensors;
+use mxrs_format::{AlignedBytes, Options, Tensor};
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Error, Result, ResultExt};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const FORMAT: &str = "mxrs.states.v1";
+
+/// States as tensors and texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SavedStates {
+    /// Arrays by name, `state/<parameter>/<slot>`.
+    pub tensors: IndexMap<String, Tensor>,
+    /// Texts by key.
+    pub metadata: IndexMap<String, String>,
+}
+
+impl SavedStates {
+    /// Writes a file that is whole or not there at all.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        SafeTensors { tensors: self.tensors.clone(), metadata: self.metadata.clone() }.save(path)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that is not of this format.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let SafeTensors { tensors, metadata } = SafeTensors::load(path, &Options::default())?;
+        let states = Self { tensors, metadata };
+        states
+            .text("format")
+            .and_then(|format| states.expect("format", format, FORMAT))
+            .context(|| format!("reading states from {}", path.display()))?;
+        Ok(states)
+    }
+
+    fn text(&self, key: &str) -> Result<&str> {
+        let text = self.metadata.get(key).map(String::as_str);
+        text.ok_or_else(|| Error::invalid(format!("`{key}` of saved states"), "nothing", "a text"))
+    }
+
+    fn expect(&self, what: &str, got: &str, expected: &str) -> Result<()> {
+        if got == expected {
+            return Ok(());
+        }
+        Err(Error::invalid(format!("{what} of saved states"), got.chars().take(80).collect::<String>(), expected))
+    }
+
+    fn json(&self, key: &str) -> Result<Value> {
+        serde_json::from_str(self.text(key)?)
+            .map_err(|e| Error::invalid(format!("`{key}` of saved states"), e, "well-formed JSON"))
+    }
+}
+
+fn tensor_of(array: &NdArray) -> Result<Tensor> {
+    let bytes = array.read_bytes(AlignedBytes::copy_of)?;
+    Tensor::dense(array.dtype(), array.shape().clone(), bytes)
+}
+
+impl Updater {
+    /// The states of all parameters that were updated. Waits for them.
+    ///
+    /// # Errors
+    /// What computing them reported.
+    pub fn states(&self) -> Result<SavedStates> {
+        let mut saved = SavedStates::default();
+        for (name, state) in self.state_arrays() {
+            for (slot, array) in state.all() {
+                saved.tensors.insert(format!("state/{name}/{slot}"), tensor_of(array)?);
+            }
+        }
+        let optimizer = self.optimizer();
+        let common = optimizer.common();
+        let mut settings: Map<String, Value> =
+            optimizer.settings().into_iter().map(|(key, value)| (key.to_string(), value.into())).collect();
+        let texts = [
+            ("learning_rate", common.learning_rate.map_or("None".into(), |lr| lr.to_string())),
+            ("wd", common.wd.to_string()),
+            ("rescale_grad", common.rescale_grad.to_string()),
+            ("clip_gradient", common.clip_gradient.map_or("None".into(), |bound| bound.to_string())),
+            ("multi_precision", common.multi_precision.to_string()),
+            ("begin_num_update", common.begin_num_update.to_string()),
+        ];
+        settings.extend(texts.map(|(key, text)| (key.to_string(), text.into())));
+        let mut put = |key: &str, text: String| drop(saved.metadata.insert(key.into(), text));
+        put("format", FORMAT.into());
+        put("optimizer", json!({ "name": optimizer.name(), "settings": settings }).to_string());
+        put("num_update", common.num_update.to_string());
+        put("index_update_count", json!(common.counts().iter().collect::<BTreeMap<_, _>>()).to_string());
+        if let Some(schedule) = common.scheduler() {
+            let (name, settings) = schedule.describe();
+            let settings: Map<String, Value> = settings.into_iter().map(|(k, v)| (k.to_string(), v.into())).collect();
+            put("lr_scheduler", json!({ "name": name, "settings": settings }).to_string());
+        }
+        let scalars = optimizer.scalars();
+        if !scalars.is_empty() {
+            // The shortest text that reads back as the same number.
+            let texts: Map<String, Value> =
+                scalars.into_iter().map(|(k, v)| (k.into(), v.to_string().into())).collect();
+            put("scalars", Value::from(texts).to_string());
+        }
+        Ok(saved)
+    }
+
+    /// Goes on from saved states, for these parameters (the gradients are not looked at). Nothing changes on an error.
+    ///
+    /// # Errors
+    /// States of another optimizer; a state of a parameter that is not there, or of another slot, shape or type, naming the
+    /// first such parameter and both shapes; a parameter with updates but without its states; texts that are not as
+    /// [`Self::states`] wrote them.
+    pub fn set_states(&mut self, nd: &Imperative, params: &[Gradient<'_>], saved: &SavedStates) -> Result<()> {
+        saved.expect("format", saved.text("format")?, FORMAT)?;
+        let optimizer = saved.json("optimizer")?;
+        let name = optimizer.get("name").and_then(Value::as_str).unwrap_or("nothing");
+        saved.expect("optimizer", name, self.optimizer().name())?;
+        let num_update = saved.text("num_update")?;
+        let num_update: u64 =
+            num_update.parse().map_err(|_| Error::invalid("num_update of saved states", num_update, "a count"))?;
+        let counts: BTreeMap<String, u64> = serde_json::from_value(saved.json("index_update_count")?)
+            .map_err(|e| Error::invalid("index_update_count of saved states", e, "counts by parameter"))?;
+        let mut states: IndexMap<String, State> = IndexMap::new();
+        for (index, param) in params.iter().enumerate().filter(|(_, param)| counts.contains_key(param.name)) {
+            states.insert(param.name.to_string(), self.fresh_state(nd, index, param.name, param.weight)?);
+        }
+        if let Some(stray) = counts.keys().find(|name| !states.contains_key(*name)) {
+            return Err(Error::invalid(
+                "saved states",
+                format!("states of `{stray}`"),
+                "those of known parameters only",
+            ));
+        }
+        let mut n_taken = 0;
+        for (name, state) in &states {
+            for (slot, array) in state.all() {
+                let key = format!("state/{name}/{slot}");
+                let what = || format!("state {slot} of `{name}`");
+                let Some(tensor) = saved.tensors.get(&key) else {
+                    return Err(Error::invalid("saved states", format!("no {key}"), what()));
+                };
+                let dense = tensor.as_dense().context(what)?;
+                if dense.shape() != array.shape() {
+                    return Err(Error::shape("saved states", what(), array.shape().to_string(), dense.shape()));
+                }
+                if dense.dtype() != array.dtype() {
+                    return Err(Error::dtype("saved states", what(), array.dtype().name(), dense.dtype().name()));
+                }
+                array.copy_from_bytes(dense.bytes()).context(what)?;
+                n_taken += 1;
+            }
+        }
+        if n_taken != saved.tensors.len() {
+            let is_known = |key: &str| {
+                states.iter().any(|(name, state)| state.all().any(|(slot, _)| key == format!("state/{name}/{slot}")))
+            };
+            let stray = saved.tensors.keys().find(|key| !is_known(key)).map_or("", String::as_str);
+            let stray: String = stray.chars().take(120).collect();
+            return Err(Error::invalid("saved states", stray, "states of known parameters and slots only"));
+        }
+        let mut scalars: Vec<(String, f64)> = Vec::new();
+        if saved.metadata.contains_key("scalars") {
+            let wrong = |got: String| Error::invalid("scalars of saved states", got, "numbers by name");
+            let texts: BTreeMap<String, String> =
+                serde_json::from_value(saved.json("scalars")?).map_err(|e| wrong(e.to_string()))?;
+            for (key, text) in texts {
+                scalars.push((key, text.parse().map_err(|_| wrong(text))?));
+            }
+        }
+        for (key, value) in scalars {
+            self.optimizer_mut().set_scalar(&key, value)?;
+        }
+        self.optimizer_mut().common_mut().set_counts(num_update, counts.into_iter().collect());
+        self.set_state_arrays(states);
+        Ok(())
+    }
+}

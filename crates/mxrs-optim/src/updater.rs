@@ -1,0 +1,158 @@
+//! An optimizer with the states of all parameters.
+
+use crate::optimizer::is_half;
+use crate::{Optimizer, Param, State};
+use indexmap::IndexMap;
+use mxrs_exec::{Imperative, autograd};
+use mxrs_ndarray::NdArray;
+use mxrs_types::{DType, Error, Result, ResultExt};
+
+/// A parameter and its gradient.
+#[derive(Clone, Copy, Debug)]
+pub struct Gradient<'a> {
+    /// Name of the parameter.
+    pub name: &'a str,
+    /// Its weight, which is rewritten.
+    pub weight: &'a NdArray,
+    /// The gradient.
+    pub grad: &'a NdArray,
+}
+
+/// Updates weights; keeps what the optimizer remembers of each, by name.
+pub struct Updater {
+    optimizer: Box<dyn Optimizer>,
+    states: IndexMap<String, State>,
+    n_calls: u64,
+}
+
+impl Updater {
+    /// Without states: they are made at the first update of each parameter.
+    pub fn new(optimizer: Box<dyn Optimizer>) -> Self {
+        Self { optimizer, states: IndexMap::new(), n_calls: 0 }
+    }
+
+    /// The optimizer.
+    pub fn optimizer(&self) -> &dyn Optimizer {
+        &*self.optimizer
+    }
+
+    /// The optimizer, to change its settings.
+    pub fn optimizer_mut(&mut self) -> &mut dyn Optimizer {
+        &mut *self.optimizer
+    }
+
+    /// Calls of [`Optimizer::update`] so far.
+    pub fn n_calls(&self) -> u64 {
+        self.n_calls
+    }
+
+    /// What the optimizer keeps, by parameter.
+    pub fn state_arrays(&self) -> &IndexMap<String, State> {
+        &self.states
+    }
+
+    pub(crate) fn set_state_arrays(&mut self, states: IndexMap<String, State>) {
+        self.states = states;
+    }
+
+    /// The states of a parameter as they are before its first update.
+    pub(crate) fn fresh_state(&self, nd: &Imperative, index: usize, name: &str, weight: &NdArray) -> Result<State> {
+        let of = || format!("states of `{name}`");
+        if is_half(weight.dtype()) {
+            if self.optimizer.common().multi_precision {
+                let master = nd.cast(weight, DType::F32).context(of)?;
+                let mut state = self.optimizer.create_state(nd, index, &master).context(of)?;
+                state.master = Some(master);
+                return Ok(state);
+            }
+            tracing::warn!(
+                "`{name}` is updated in {}, which may be too coarse for small steps; multi_precision keeps a master \
+                 weight in float32",
+                weight.dtype()
+            );
+        }
+        self.optimizer.create_state(nd, index, weight).context(of)
+    }
+
+    /// Updates each of these parameters once. Arrays are ready once the engine has run the calls.
+    ///
+    /// # Errors
+    /// A gradient of another shape or type than its weight, a parameter given twice, what operators report. Counts and
+    /// states of parameters before the one that failed have then moved on.
+    pub fn update_all(&mut self, nd: &Imperative, params: &[Gradient<'_>]) -> Result<()> {
+        let _unrecorded = autograd::pause();
+        for (index, param) in params.iter().enumerate() {
+            self.check(param)?;
+            if params[..index].iter().any(|other| other.name == param.name) {
+                return Err(Error::invalid("parameter to update", param.name, "each once"));
+            }
+            if !self.states.contains_key(param.name) {
+                let state = self.fresh_state(nd, index, param.name, param.weight)?;
+                self.states.insert(param.name.to_string(), state);
+            }
+        }
+        // Weights of one type together, in the order given.
+        let mut types: Vec<DType> = Vec::new();
+        for param in params {
+            if !types.contains(&param.weight.dtype()) {
+                types.push(param.weight.dtype());
+            }
+        }
+        let n_at_once = self.optimizer.aggregates().max(1);
+        for dtype in types {
+            let of_type: Vec<Gradient<'_>> = params.iter().filter(|p| p.weight.dtype() == dtype).copied().collect();
+            for batch in of_type.chunks(n_at_once) {
+                self.update_batch(nd, batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, param: &Gradient<'_>) -> Result<()> {
+        let argument = || format!("gradient of `{}`", param.name);
+        if param.weight.shape() != param.grad.shape() {
+            let expected = param.weight.shape().to_string();
+            return Err(Error::shape(self.optimizer.name(), argument(), expected, param.grad.shape()));
+        }
+        if param.weight.dtype() != param.grad.dtype() {
+            let (expected, got) = (param.weight.dtype().name(), param.grad.dtype().name());
+            return Err(Error::dtype(self.optimizer.name(), argument(), expected, got));
+        }
+        Ok(())
+    }
+
+    fn update_batch(&mut self, nd: &Imperative, batch: &[Gradient<'_>]) -> Result<()> {
+        self.n_calls += 1;
+        let names = || batch.iter().map(|param| format!("`{}`", param.name)).collect::<Vec<_>>().join(", ");
+        let states: Vec<&State> = batch.iter().filter_map(|param| self.states.get(param.name)).collect();
+        let has_master = states.iter().any(|state| state.master.is_some());
+        if !has_master || self.optimizer.is_mixed() {
+            let mut params: Vec<Param<'_>> = batch
+                .iter()
+                .zip(states)
+                .map(|(p, state)| Param { name: p.name, weight: p.weight, grad: p.grad, state })
+                .collect();
+            return self.optimizer.update(nd, &mut params).context(|| format!("updating {}", names()));
+        }
+        // The optimizer sees the master weight and a gradient as precise; the weight is the master rounded.
+        for (param, state) in batch.iter().zip(states) {
+            let Some(master) = &state.master else { continue };
+            let grad = nd.cast(param.grad, DType::F32)?;
+            let own = State { slots: state.slots.clone(), master: None };
+            let mut one = [Param { name: param.name, weight: master, grad: &grad, state: &own }];
+            self.optimizer.update(nd, &mut one).context(|| format!("updating {}", names()))?;
+            let attrs = mxrs_op::Attrs::from([("dtype", param.weight.dtype().name())]);
+            nd.invoke_into("Cast", &attrs, &[master], &[param.weight])?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Updater {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Updater")
+            .field("optimizer", &self.optimizer.name())
+            .field("n_states", &self.states.len())
+            .finish_non_exhaustive()
+    }
+}
