@@ -56,6 +56,11 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     survey.orientation.apply(Image::new(height, width, channels, pixels)?)
 }
 
+/// 1 for grey, 3 for all others.
+pub(super) fn stored_channels(bytes: &[u8]) -> Result<usize> {
+    Ok(if Survey::of(bytes)?.n_components == 1 { 1 } else { 3 })
+}
+
 /// Decoded components as grey or RGB, and how many channels that is.
 fn to_grey_or_rgb(mut pixels: Vec<u8>, coded: ColorSpace) -> (Vec<u8>, usize) {
     match coded {
