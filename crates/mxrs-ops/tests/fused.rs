@@ -199,7 +199,9 @@ fn normalisation_of_integers_is_that_of_what_they_stand_for() {
                 let exact = (real * out_levels / 1.5).clamp(least, most);
                 assert!((got - exact).abs() <= 0.502, "{bytes:?} {word} {relu}: {got}, expected about {exact}");
             }
-            assert!(got.contains(&least) && got.contains(&most), "{bytes:?} {word} {relu}: both ends are met");
+            // What is not negative before it is not so far below 0 behind it.
+            let meets_least = got.contains(&least) || bytes == DType::U8 && !relu;
+            assert!(meets_least && got.contains(&most), "{bytes:?} {word} {relu}: both ends are met");
         }
     }
 }
