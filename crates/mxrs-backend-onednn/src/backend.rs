@@ -71,7 +71,7 @@ fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
             return Err(format!("no {} in oneDNN", tensor.dtype));
         }
     }
-    let takes_integers = call.op.name == "Cast" || kernels::is_quantised(call.op.name);
+    let takes_integers = matches!(call.op.name, "Cast" | "_sg_bn_relu_quantize") || kernels::is_quantised(call.op.name);
     if !takes_integers && !matches!(call.inputs[0].dtype, DType::F32 | DType::F16 | DType::BF16) {
         return Err(format!("{} on {}", call.op.name, call.inputs[0].dtype));
     }

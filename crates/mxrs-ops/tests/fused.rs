@@ -42,28 +42,34 @@ fn call(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Tensor {
     }
 }
 
-/// First output of a call with f32 inputs, as integers of the type it has.
-fn call_typed(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Vec<f64> {
+/// First output of a call with f32 inputs, the first of them of another type, as integers of the type it has.
+fn call_typed(op: &str, attrs: &Attrs, data: DType, inputs: &[Tensor]) -> Vec<f64> {
     let ops = mxrs_ops::catalogue();
     let op: &OpDef = ops.get(op).expect("an operator");
     let params = op.parse(attrs).expect("parameters");
     let mut shapes: Vec<PartialShape> = inputs.iter().map(|t| PartialShape::from(&t.shape)).collect();
     let mut out_shapes = vec![PartialShape::unknown(); op.n_outputs.get(&params)];
     op.infer_shapes(&params, &mut shapes, &mut out_shapes).expect("shapes");
-    let mut dtypes = vec![Some(DType::F32); inputs.len()];
+    let types: Vec<DType> = (0..inputs.len()).map(|i| if i == 0 { data } else { DType::F32 }).collect();
+    let mut dtypes: Vec<Option<DType>> = types.iter().map(|t| Some(*t)).collect();
     let mut out_dtypes = vec![None; out_shapes.len()];
     op.infer_dtypes(&params, &mut dtypes, &mut out_dtypes).expect("types");
-    let descs: Vec<TensorDesc> = inputs.iter().map(|t| TensorDesc::dense(t.shape.clone(), DType::F32)).collect();
+    let described = |(t, dtype): (&Tensor, &DType)| TensorDesc::dense(t.shape.clone(), *dtype);
+    let descs: Vec<TensorDesc> = inputs.iter().zip(&types).map(described).collect();
     let of_output = |(shape, dtype): (&PartialShape, Option<DType>)| {
         TensorDesc::dense(shape.known().expect("a whole shape"), dtype.expect("a type"))
     };
     let out_descs: Vec<TensorDesc> = out_shapes.iter().zip(out_dtypes).map(of_output).collect();
-    let values: Vec<Vec<f32>> = inputs.iter().map(|t| t.values.iter().map(|v| *v as f32).collect()).collect();
-    let inputs: Vec<RefInput<'_>> = values
-        .iter()
-        .zip(&descs)
-        .map(|(values, desc)| RefInput { desc, bytes: bytemuck::cast_slice(values) })
-        .collect();
+    let written = |(t, desc): (&Tensor, &TensorDesc)| {
+        let bytes = |v: &f64| match desc.dtype {
+            DType::I8 => (*v as i8).to_ne_bytes().to_vec(),
+            DType::U8 => vec![*v as u8],
+            _ => (*v as f32).to_ne_bytes().to_vec(),
+        };
+        t.values.iter().flat_map(bytes).collect()
+    };
+    let values: Vec<Vec<u8>> = inputs.iter().zip(&descs).map(written).collect();
+    let inputs: Vec<RefInput<'_>> = values.iter().zip(&descs).map(|(bytes, desc)| RefInput { desc, bytes }).collect();
     let mut memory: Vec<Vec<u8>> = out_descs.iter().map(|d| vec![0; d.size_bytes()]).collect();
     let mut outputs: Vec<RefOutput<'_>> =
         memory.iter_mut().zip(&out_descs).map(|(bytes, desc)| RefOutput { desc, bytes }).collect();
@@ -147,13 +153,56 @@ fn normalisation_relu_and_quantisation_in_one_are_the_three() {
         let sample = Sample::new("quantised", [("a", "b")], &shapes);
         let inputs = tensors(&sample.fill(1, positive.clone()).fill(4, positive));
         let range = [("out_type", word), ("min_calib_range", "0"), ("max_calib_range", "0.5")];
-        let got = call_typed("_sg_bn_relu_quantize", &attrs(&range), &inputs);
+        let got = call_typed("_sg_bn_relu_quantize", &attrs(&range), DType::F32, &inputs);
         let real = call("relu", &Attrs::new(), &[call("BatchNorm", &attrs(&[]), &inputs)]);
         for (got, real) in got.iter().zip(&real.values) {
             let exact = (real * levels / reach).min(most);
             assert!((got - exact).abs() <= 0.501, "{word}: {got}, expected about {exact}");
         }
         assert!(got.contains(&most) && got.contains(&0.0), "{word}: both ends are met");
+    }
+}
+
+#[test]
+fn normalisation_of_integers_is_that_of_what_they_stand_for() {
+    for (bytes, levels) in [(DType::I8, 127.5), (DType::U8, 255.5)] {
+        for (relu, word, out_levels, [least, most]) in [
+            (false, "int8", 127.5, [-128.0, 127.0]),
+            (true, "int8", 127.5, [0.0, 127.0]),
+            (true, "uint8", 255.5, [0.0, 255.0]),
+        ] {
+            let (low, high) = if bytes == DType::I8 { (-128, 128) } else { (0, 256) };
+            let c: &[usize] = &[3];
+            let shapes: [&[usize]; 7] = [&[2, 3, 8, 8], c, c, &[1], &[1], c, c];
+            let value = |x: f64| mxrs_op::Fill::Values(vec![x]);
+            let sample = Sample::new("integers", [("a", "b")], &shapes)
+                .fill(0, mxrs_op::Fill::Integers(low, high))
+                .fill(1, mxrs_op::Fill::Uniform(0.5, 2.0))
+                .fill(3, value(-3.0))
+                .fill(4, value(2.0))
+                .fill(6, mxrs_op::Fill::Uniform(0.1, 2.0));
+            let inputs = tensors(&sample);
+            let mut real = inputs[0].clone();
+            real.values.iter_mut().for_each(|x| *x *= 3.0 / levels);
+            let of_norm = [&real, &inputs[1], &inputs[2], &inputs[5], &inputs[6]].map(Clone::clone);
+            let bn = Attrs::from([("fix_gamma", "False"), ("eps", "0.01")]);
+            let expected = call("BatchNorm", &bn, &of_norm);
+            let mut attrs = bn.clone();
+            let relu_word = if relu { "True" } else { "False" };
+            for (key, value) in [("quantized_data", "True"), ("with_relu", relu_word), ("out_type", word)] {
+                attrs.set(key, value);
+            }
+            attrs.set("min_calib_range", "0");
+            attrs.set("max_calib_range", "1.5");
+            let got = call_typed("_sg_bn_relu_quantize", &attrs, bytes, &inputs);
+            for (got, real) in got.iter().zip(&expected.values) {
+                let exact = (real * out_levels / 1.5).clamp(least, most);
+                assert!((got - exact).abs() <= 0.502, "{bytes:?} {word} {relu}: {got}, expected about {exact}");
+            }
+            // What is not negative before it need not be so behind it.
+            let meets_least = got.contains(&least) || bytes == DType::U8;
+            assert!(meets_least && got.contains(&most), "{bytes:?} {word} {relu}: both ends are met");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which nodes are quantised: MXNet's smart and full modes.
 
 use crate::rules::{Facts, Rule};
-use crate::{QuantizeMode, QuantizeOptions};
+use crate::{QuantizeMode, QuantizeOptions, QuantizedDType};
 use mxrs_graph::{Graph, Node, NodeId};
 use mxrs_types::{Error, Result};
 
@@ -22,7 +22,9 @@ pub(crate) fn mark(facts: &Facts<'_>, options: &QuantizeOptions) -> Marks {
         })
         .collect();
     if options.mode == QuantizeMode::Smart {
-        let (after, before) = (reached(graph, &marks, true), reached(graph, &marks, false));
+        // Sums have negative numbers.
+        let sums = options.dtype != QuantizedDType::UInt8;
+        let (after, before) = (reached(graph, &marks, true, false), reached(graph, &marks, false, sums));
         for (index, mark) in marks.iter_mut().enumerate() {
             if mark.as_ref().is_ok_and(|rule| !rule.is_must) && !(after[index] && before[index]) {
                 *mark = Err("not between two quantised layers".to_owned());
@@ -56,12 +58,28 @@ pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Resu
     Ok(())
 }
 
-/// Nodes that a chain of quantisable ones connects with one that must be quantised: after it, or before it.
-fn reached(graph: &Graph, marks: &Marks, is_after: bool) -> Vec<bool> {
+/// Whether a call is a normalisation that only a relu reads: what it reads itself may have 8 bits, as one pass makes real
+/// numbers of them and quantises the result. The normalisations that are part of the layer before them are gone.
+fn is_norm_before_relu(graph: &Graph, id: NodeId) -> bool {
+    let is_relu = |reader: &NodeId| matches!(graph.node(*reader).op_name(), "relu" | "Activation");
+    let readers = graph.consumers(graph.output_id(id, 0));
+    graph.node(id).op_name() == "BatchNorm" && matches!(readers, [(reader, _)] if is_relu(reader))
+}
+
+/// Nodes that a chain of quantisable ones connects with one that must be quantised: after it, or before it. With
+/// `with_norms` also those before a normalisation. Joined tensors are left to their normalisations in float32: joining
+/// rounds all parts once more, to one range.
+fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Vec<bool> {
     let mut reached = vec![false; graph.n_nodes()];
-    let mut open: Vec<NodeId> =
-        graph.iter().map(|(id, _)| id).filter(|id| marks[id.index()].as_ref().is_ok_and(|rule| rule.is_must)).collect();
-    while let Some(id) = open.pop() {
+    let is_must = |id: NodeId| marks[id.index()].as_ref().is_ok_and(|rule| rule.is_must);
+    let mut open: Vec<(NodeId, bool)> = graph
+        .iter()
+        .map(|(id, _)| (id, is_must(id)))
+        .filter(|(id, is_must)| *is_must || with_norms && is_norm_before_relu(graph, *id))
+        .collect();
+    // The last are followed first: layers before normalisations, so that nothing keeps them from joins.
+    open.sort_by_key(|(_, is_must)| *is_must);
+    while let Some((id, may_join)) = open.pop() {
         let next: Vec<NodeId> = if is_after {
             graph.output_ids(id).flat_map(|entry| graph.consumers(entry)).map(|(reader, _)| *reader).collect()
         } else {
@@ -69,8 +87,9 @@ fn reached(graph: &Graph, marks: &Marks, is_after: bool) -> Vec<bool> {
         };
         for id in next {
             let is_support = marks[id.index()].as_ref().is_ok_and(|rule| !rule.is_must);
-            if is_support && !std::mem::replace(&mut reached[id.index()], true) {
-                open.push(id);
+            let may = may_join || graph.node(id).op_name() != "Concat";
+            if is_support && may && !std::mem::replace(&mut reached[id.index()], true) {
+                open.push((id, may_join));
             }
         }
     }

@@ -7,7 +7,8 @@
 //!
 //! Beyond MXNet: where a relu alone reads a requantised value, the range is that of the relu's result; what it would cut off
 //! is saturated, and the integers are spread over what is left. And with ranges per channel, which MXNet does not have
-//! anyway, a bias stays float32, and int32 sums that a float operator reads become floats at once, not by way of 8 bits.
+//! anyway, a bias stays float32, and int32 sums of products that a float operator reads become floats at once, not by way of
+//! 8 bits.
 
 use crate::mark::Marks;
 use crate::report::WrittenRange;
@@ -243,8 +244,11 @@ impl Pass<'_> {
         if let Some(found) = self.floats.get(&id) {
             return Ok(Entry { version: entry.version, ..*found });
         }
-        let exact = if self.is_plain { None } else { self.sums.get(&id) };
-        let integers = exact.or_else(|| self.integers.get(&id)).copied().ok_or_else(|| {
+        // Sums of products; those of quantised tensors are read in 8 bits by everyone.
+        let is_product = self.marks[entry.node.index()].as_ref().is_ok_and(|rule| rule.is_must);
+        let exact = if self.is_plain || !is_product { None } else { self.sums.get(&id).copied() };
+        let integers = if exact.is_some() { exact } else { self.bytes(id)? };
+        let integers = integers.ok_or_else(|| {
             // A verified graph has nodes after what they read.
             Error::invalid("order of a graph", format!("`{}` not computed yet", self.graph.entry_name(id)), "computed")
         })?;

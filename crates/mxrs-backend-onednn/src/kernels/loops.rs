@@ -117,6 +117,25 @@ pub fn wide(body: impl Loop) {
     body.run();
 }
 
+/// [`wide`], and once more for the widest registers: for loops in which that pays, as those between f32 and bytes.
+pub fn widest(body: impl Loop) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+        fn with_avx512(body: impl Loop) {
+            body.run();
+        }
+        let has = std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw");
+        let has_more =
+            std::arch::is_x86_feature_detected!("avx512vl") && std::arch::is_x86_feature_detected!("avx512dq");
+        if has && has_more {
+            // SAFETY: the processor has them.
+            return unsafe { with_avx512(body) };
+        }
+    }
+    wide(body);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

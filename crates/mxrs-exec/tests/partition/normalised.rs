@@ -67,10 +67,15 @@ fn g23_normalisation_relu_and_quantisation_are_one_call() {
 #[test]
 fn what_ends_a_normalisation() {
     let all = Fusions::default();
-    // A range that is not known, and no relu.
+    // A range that is not known.
     assert_eq!(ops_after(&quantised(&[("out_type", "int8")], true), &all, 0.1), WHOLE);
-    let bare = ops_after(&quantised(SIGNED, false), &all, 2.0 / 127.5);
-    assert_eq!(bare, ["BatchNorm", "_contrib_quantize_v2", "_contrib_dequantize"]);
+    // Another function between the two.
+    let (mut net, bn) = normalised(false);
+    let tanh = net.call("tanh", "tanh", &[&bn], &[]);
+    let q = net.call("_contrib_quantize_v2", "q", &[&tanh], SIGNED);
+    let end = net.call_quantised("_contrib_dequantize", "end", &[&q], &[]);
+    let kept = ops_after(&net.graph(&[&end]), &all, 2.0 / 127.5);
+    assert_eq!(kept, ["BatchNorm", "tanh", "_contrib_quantize_v2", "_contrib_dequantize"]);
     // A second reader, of real numbers.
     let (mut net, relu) = normalised(true);
     let q = net.call("_contrib_quantize_v2", "q", &[&relu], UNSIGNED);
@@ -91,4 +96,50 @@ fn a_quantised_tensor_may_be_read_twice() {
     let ops = ops_after(&net.graph(&[&sum]), &Fusions::default(), 4.0 / 255.5);
     let readers = ["_contrib_dequantize", "_contrib_quantized_act", "_contrib_dequantize", "elemwise_add"];
     assert_eq!(ops, [&FUSED[..1], &readers].concat());
+}
+
+#[test]
+fn g23_a_bare_normalisation_and_quantisation_are_one_call() {
+    for (attrs, quantum) in [(SIGNED, 2.0 / 127.5), (UNSIGNED, 2.0 / 255.5)] {
+        assert_eq!(ops_after(&quantised(attrs, false), &Fusions::default(), quantum), FUSED, "{attrs:?}");
+    }
+}
+
+/// Integers that are made real, normalised and quantised again; somebody else may read the real numbers too.
+fn of_integers(attrs: &[(&str, &str)], with_relu: bool, is_read_twice: bool) -> Graph {
+    let mut net = Net::new();
+    let x = net.call("_contrib_quantize_v2", "x8", &["x"], &[("min_calib_range", "-1"), ("max_calib_range", "1")]);
+    let real = net.call_quantised("_contrib_dequantize", "real", &[&x], &[]);
+    let bn = net.call("BatchNorm", "bn", &[&real], &[("fix_gamma", "False")]);
+    let last = if with_relu { net.call("relu", "relu", &[&bn], &[]) } else { bn };
+    let q = net.call("_contrib_quantize_v2", "q", &[&last], attrs);
+    let end = net.call_quantised("_contrib_dequantize", "end", &[&q], &[]);
+    let end = if is_read_twice { net.call("elemwise_add", "sum", &[&end, &real], &[]) } else { end };
+    net.graph(&[&end])
+}
+
+#[test]
+fn g23_a_normalisation_reads_integers() {
+    let all = Fusions::default();
+    for (attrs, quantum) in [(UNSIGNED, 2.0 / 255.5), (SIGNED, 2.0 / 127.5)] {
+        for with_relu in [false, true] {
+            let graph = of_integers(attrs, with_relu, false);
+            let expected = ["_contrib_quantize_v2", FUSED[0], FUSED[1]];
+            assert_eq!(ops_after(&graph, &all, quantum), expected, "{attrs:?}");
+            let apart = ops_after(&graph, &Fusions { requantize: false, ..all }, quantum);
+            assert_eq!(apart[..2], ["_contrib_quantize_v2", "_contrib_dequantize"], "{attrs:?}");
+        }
+    }
+    // Somebody else reads the real numbers.
+    let twice = ops_after(&of_integers(UNSIGNED, true, true), &all, 2.0 / 255.5);
+    let expected = ["_contrib_quantize_v2", "_contrib_dequantize", FUSED[0], FUSED[1], "elemwise_add"];
+    assert_eq!(twice, expected);
+    // Without quantisation behind it, integers are made real by themselves.
+    let mut net = Net::new();
+    let x = net.call("_contrib_quantize_v2", "x8", &["x"], &[("min_calib_range", "-1"), ("max_calib_range", "1")]);
+    let real = net.call_quantised("_contrib_dequantize", "real", &[&x], &[]);
+    let bn = net.call("BatchNorm", "bn", &[&real], &[("fix_gamma", "False")]);
+    let relu = net.call("relu", "relu", &[&bn], &[]);
+    let kept = ops_after(&net.graph(&[&relu]), &all, 0.01);
+    assert_eq!(kept, ["_contrib_quantize_v2", "_contrib_dequantize", "_sg_bn_relu"]);
 }

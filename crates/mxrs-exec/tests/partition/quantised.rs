@@ -134,6 +134,43 @@ fn a_residual_unit_is_two_calls_of_8_bits() {
 }
 
 #[test]
+fn g23_a_sum_that_is_requantised_is_made_by_the_product() {
+    for is_unsigned in [false, true] {
+        let (mut net, x) = Quantised::new();
+        let a = net.bare_conv("a", &x);
+        let a = net.requantize("ra", &a, false);
+        // In 32 bits, in the range of both sides together.
+        let sum = net.call("_contrib_quantized_elemwise_add", "sum", &[&x, &a], &[]);
+        let sum = net.requantize("rs", &sum, is_unsigned);
+        let b = net.bare_conv("b", &sum);
+        let b = net.requantize("rb", &b, false);
+        // The sum of 8 bits is read twice.
+        let end = match is_unsigned {
+            true => net.real("end", &b),
+            false => {
+                let last = net.call("_contrib_quantized_elemwise_add", "last", &[&b, &sum], &[]);
+                let last = net.requantize("rl", &last, false);
+                net.real("end", &last)
+            }
+        };
+        let graph = net.0.graph(&[&end]);
+        let all = Fusions::default();
+        // Rounding of the sides before a sum, the sum itself, and what the second product makes of both.
+        let got = ops_after(&graph, &Fusions { dequantize: false, ..all }, 8.0);
+        let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv", "_contrib_dequantize"];
+        assert_eq!(got, expected, "unsigned: {is_unsigned}");
+    }
+    // Without requantisation the sum stays by itself.
+    let (mut net, x) = Quantised::new();
+    let a = net.bare_conv("a", &x);
+    let a = net.requantize("ra", &a, false);
+    let sum = net.call("_contrib_quantized_elemwise_add", "sum", &[&x, &a], &[]);
+    let end = net.real("end", &sum);
+    let kept = ops_after(&net.0.graph(&[&end]), &Fusions { dequantize: false, ..Fusions::default() }, 1.0);
+    assert_eq!(kept[1..3], ["_sg_quantized_conv", "_contrib_quantized_elemwise_add"]);
+}
+
+#[test]
 fn sums_of_32_bits_become_real_numbers_at_once() {
     let (mut net, x) = Quantised::new();
     let fc = net.call("_contrib_quantized_fully_connected", "fc", &[&x], &[("num_hidden", "6")]);

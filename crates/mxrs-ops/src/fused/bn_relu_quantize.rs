@@ -1,23 +1,39 @@
-//! `out = quantise(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range: what stands between real
-//! numbers and a quantised product in networks that normalise before they multiply.
+//! `out = quantise(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range: what stands between the
+//! residual sums, or the images, and a quantised product in networks that normalise before they multiply.
 //!
-//! Inputs are those of [`BatchNorm`](crate::nn::batch_norm), outputs those of
-//! [`_contrib_quantize_v2`](crate::quant::quantize_v2): the integers, int8 or uint8 as `out_type` says, and the ends of their
-//! range; parameters are those of both. Everything is computed in real numbers and rounded once. NaN becomes 0.
+//! Inputs are those of [`BatchNorm`](crate::nn::batch_norm); with `quantized_data` data is quantised, and min_data and
+//! max_data `[1]` follow beta. Outputs are those of [`_contrib_quantize_v2`](crate::quant::quantize_v2): the integers, int8 or
+//! uint8 as `out_type` says, and the ends of their range; parameters are those of both. Without `with_relu` negative numbers
+//! stay. Everything is computed in real numbers and rounded once. NaN becomes 0.
 //!
-//! Inference only. Dtypes: f32.
+//! Inference only. Dtypes: data f32, or i8 u8 where it is quantised.
 
 use crate::inference::{bad_attribute, learn_dtype};
 use crate::nn::batch_norm::{self, BatchNormParams};
 use crate::numeric;
 use crate::quant::quantize_v2::QuantizeParams;
-use crate::quantised::{OUTPUTS, Range, learn_range_types, learn_ranges, to_integer, write_ranges};
+use crate::quantised::{
+    ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, to_integer,
+    write_ranges,
+};
 use mxrs_op::param::{ParamSpec, Parameters};
-use mxrs_op::{Accuracy, Attrs, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_op::{
+    Accuracy, Attrs, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Its name.
 pub const NAME: &str = "_sg_bn_relu_quantize";
+
+op_params! {
+    /// What stands around the normalisation.
+    pub struct Around for "_sg_bn_relu_quantize" {
+        /// Whether data is quantised.
+        quantized_data: bool = false,
+        /// Whether what is below 0 becomes 0.
+        with_relu: bool = true,
+    }
+}
 
 /// Parameters of batch normalisation and of what quantises its result.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +42,8 @@ pub struct BnReluQuantizeParams {
     pub norm: BatchNormParams,
     /// Type and range of the integers.
     pub quantize: QuantizeParams,
+    /// What stands around it.
+    pub around: Around,
 }
 
 impl BnReluQuantizeParams {
@@ -37,11 +55,23 @@ impl BnReluQuantizeParams {
         let none = || bad_attribute(NAME, "min_calib_range", "a calibrated range", "None");
         self.quantize.calibrated()?.ok_or_else(none)
     }
+
+    /// Position of min_data, where there is one.
+    pub fn data_range(&self) -> Option<usize> {
+        self.around.quantized_data.then_some(3)
+    }
+
+    /// Positions of gamma, beta, moving_mean and moving_var.
+    pub fn per_channel(&self) -> [usize; 4] {
+        let statistics = if self.around.quantized_data { 5 } else { 3 };
+        [1, 2, statistics, statistics + 1]
+    }
 }
 
 impl Parameters for BnReluQuantizeParams {
     fn parse(attrs: &Attrs) -> Result<Self> {
-        Ok(Self { norm: BatchNormParams::parse(attrs)?, quantize: QuantizeParams::parse(attrs)? })
+        let (norm, quantize) = (BatchNormParams::parse(attrs)?, QuantizeParams::parse(attrs)?);
+        Ok(Self { norm, quantize, around: Around::parse(attrs)? })
     }
 
     fn specs() -> Vec<ParamSpec> {
@@ -50,24 +80,33 @@ impl Parameters for BnReluQuantizeParams {
         let is_shared = |spec: &ParamSpec| of_quantize.iter().any(|other| other.name == spec.name);
         let mut specs: Vec<ParamSpec> = BatchNormParams::specs().into_iter().filter(|s| !is_shared(s)).collect();
         specs.extend(of_quantize);
+        specs.extend(Around::specs());
         specs
     }
 
     const OP: &'static str = NAME;
 }
 
+const INPUTS: &[&str] = &["data", "gamma", "beta", "min_data", "max_data", "moving_mean", "moving_var"];
+
 /// `_sg_bn_relu_quantize`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "batch normalisation at inference, relu and quantisation in one call",
-        inputs: InputNames::Fixed(batch_norm::INPUTS),
+        inputs: InputNames::ByParams {
+            all: INPUTS,
+            chosen: |params| match params.get::<BnReluQuantizeParams>().around.quantized_data {
+                true => INPUTS.to_vec(),
+                false => batch_norm::INPUTS.to_vec(),
+            },
+        },
         n_aux: 2,
         n_outputs: OutputCount::Fixed(3),
         n_visible: OutputCount::Fixed(3),
         output_names: OUTPUTS,
         infer_shape,
         infer_dtype,
-        dtypes: &[DType::F32],
+        dtypes: &[DType::F32, DType::I8, DType::U8],
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
@@ -80,26 +119,47 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     params.range()?;
     let (out, ranges) = outputs.split_at_mut(1);
     learn_ranges(ranges)?;
-    batch_norm::infer_shape_along(params.norm.axis, inputs, out)
+    let Some(at) = params.data_range() else {
+        return batch_norm::infer_shape_along(params.norm.axis, inputs, out);
+    };
+    learn_ranges(&mut inputs[at..at + 2])?;
+    // The normalisation does not know of the range.
+    let places = params.per_channel();
+    let mut of_norm = vec![std::mem::take(&mut inputs[0])];
+    of_norm.extend(places.map(|i| std::mem::take(&mut inputs[i])));
+    let result = batch_norm::infer_shape_along(params.norm.axis, &mut of_norm, out);
+    for (i, shape) in [0].into_iter().chain(places).zip(of_norm) {
+        inputs[i] = shape;
+    }
+    result
 }
 
 fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
-    for (dtype, name) in inputs.iter_mut().zip(batch_norm::INPUTS) {
-        learn_dtype(dtype, DType::F32, name)?;
+    let params = params.get::<BnReluQuantizeParams>();
+    match params.around.quantized_data {
+        true => require_type(inputs[0], ACTIVATIONS, "data")?,
+        false => learn_dtype(&mut inputs[0], DType::F32, "data")?,
     }
+    learn_range_types(&mut inputs[1..])?;
     learn_range_types(&mut outputs[1..])?;
-    learn_dtype(&mut outputs[0], params.get::<BnReluQuantizeParams>().quantize.output_dtype()?, "output")
+    learn_dtype(&mut outputs[0], params.quantize.output_dtype()?, "output")
 }
 
 fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<BnReluQuantizeParams>();
-    let (range, dtype) = (params.range()?, outputs[0].desc.dtype);
-    let [x, gamma, beta, mean, var] = [0, 1, 2, 3, 4].map(|i| numeric::read(&inputs[i]));
+    let (to, dtype) = (params.range()?, outputs[0].desc.dtype);
+    let mut x = numeric::read(&inputs[0]);
+    if let Some(at) = params.data_range() {
+        let quantum = range(&inputs[at], &inputs[at + 1])?.quantum(inputs[0].desc.dtype);
+        x.iter_mut().for_each(|x| *x *= quantum);
+    }
+    let [gamma, beta, mean, var] = params.per_channel().map(|i| numeric::read(&inputs[i]));
     let mut y = batch_norm::scaled(&params.norm, &inputs[0].desc.shape, &x, [&gamma, &beta, &mean, &var])?;
-    let per_unit = range.per_unit(dtype);
-    y.iter_mut().for_each(|y| *y = to_integer(dtype, numeric::relu(*y) * per_unit));
+    let per_unit = to.per_unit(dtype);
+    let act: fn(f64) -> f64 = if params.around.with_relu { numeric::relu } else { |y| y };
+    y.iter_mut().for_each(|y| *y = to_integer(dtype, act(*y) * per_unit));
     numeric::write(&mut outputs[0], &y);
-    write_ranges(outputs, &[range.reported(dtype)]);
+    write_ranges(outputs, &[to.reported(dtype)]);
     Ok(())
 }
 
@@ -110,7 +170,14 @@ fn samples() -> Vec<Sample> {
         sample.inputs.iter_mut().for_each(|input| input.dtype = Some(DType::F32));
         sample
     };
-    let free = ("fix_gamma", "False");
+    let quantised = |name, attrs: &[(&str, &str)], shape: &[usize], channels, dtype| {
+        let mut sample = of(name, attrs, shape, channels);
+        sample.attrs.set("quantized_data", "True");
+        sample.inputs[0] = integers(shape, dtype);
+        sample.inputs.splice(3..3, [floats(&[-1.5]), floats(&[3.0])]);
+        sample
+    };
+    let (free, bare) = (("fix_gamma", "False"), ("with_relu", "False"));
     let unsigned = [("out_type", "uint8"), ("min_calib_range", "0"), ("max_calib_range", "1.5")];
     let signed = [("out_type", "int8"), ("min_calib_range", "-1"), ("max_calib_range", "1.25")];
     let auto = [("out_type", "auto"), ("min_calib_range", "0"), ("max_calib_range", "2")];
@@ -127,5 +194,13 @@ fn samples() -> Vec<Sample> {
         of("last_axis", &with(unsigned, &[("axis", "-1"), free]), &[2, 4, 5, 6], 6),
         of("zero_range", &with(none, &[free]), &[2, 3, 4], 3),
         of("no_images", &with(unsigned, &[free]), &[0, 3, 4, 4], 3),
+        of("images_without_relu", &with(signed, &[bare]), &[2, 3, 7, 9], 3),
+        of("one_channel_without_relu", &with(signed, &[free, bare]), &[3, 1, 5, 8], 1),
+        of("unsigned_without_relu", &with(unsigned, &[free, bare]), &[2, 21, 3, 5], 21),
+        of("no_images_without_relu", &with(signed, &[free, bare]), &[0, 3, 4, 4], 3),
+        quantised("of_signed", &with(unsigned, &[free]), &[2, 48, 5, 5], 48, DType::I8),
+        quantised("of_unsigned", &with(signed, &[free]), &[2, 37, 3, 4], 37, DType::U8),
+        quantised("of_signed_without_relu", &with(signed, &[free, bare]), &[2, 16, 3, 3], 16, DType::I8),
+        quantised("of_a_matrix", &with(unsigned, &[]), &[4, 23], 23, DType::I8),
     ]
 }

@@ -10,6 +10,7 @@ mod epilogue;
 pub mod fold_bias;
 pub mod fold_weight;
 pub mod fully_connected;
+mod normalised_patterns;
 mod patterns;
 mod quantised_patterns;
 pub(crate) mod quantised_samples;

@@ -4,21 +4,19 @@
 //! |---|---|
 //! | `Convolution` | `BatchNorm` of constants; `elemwise_add`; relu, sigmoid, tanh, softrelu, clip from 0 |
 //! | `FullyConnected` | `elemwise_add`; one of those, or square, sqrt, abs, exp |
-//! | `BatchNorm` | relu; `_contrib_quantize_v2` of what relu made, in a calibrated range |
 //!
-//! Chains of quantised calls are in `quantised_patterns.rs`. A function before the sum ends the chain, so does anything else. Batch normalisation becomes part of weight and bias
-//! where these and its own parameters are constants, and it normalises the output channels.
+//! Chains that begin with a normalisation are in `normalised_patterns.rs`, those of quantised products in
+//! `quantised_patterns.rs`. A function before the sum ends the chain, so does anything else. Batch normalisation becomes part
+//! of weight and bias where these and its own parameters are constants, and it normalises the output channels.
 
-use super::{bn_relu, bn_relu_quantize, convolution, fold_bias, fold_weight, fully_connected, quantised_patterns};
+use super::{convolution, fold_bias, fold_weight, fully_connected, normalised_patterns, quantised_patterns};
 use crate::elemwise::clip::ClipParams;
 use crate::nn::activation::{ActType, ActivationParams};
 use crate::nn::batch_norm::BatchNormParams;
 use crate::nn::convolution::ConvolutionParams;
-use crate::quant::quantize_v2::QuantizeParams;
 use crate::window::channel_axis;
 use mxrs_op::param::Choice;
 use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};
-use mxrs_types::DType;
 
 /// Which chains are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +68,6 @@ pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
     let normalised = Stage { accepts: is_foldable, ..Stage::of("bn", &["BatchNorm"]) };
     let conv_act = Stage { accepts: |_, call| act(call).is_some(), ..Stage::of("act", CONV_ACTS) };
     let fc_act = Stage { accepts: |_, call| act(call).is_some(), ..Stage::of("act", FC_ACTS) };
-    let relu = Stage { accepts: |_, call| is_relu(call), ..Stage::of("act", &["relu", "Activation"]) };
-    let quantized = Stage {
-        accepts: |chain, call| {
-            let is_relu = chain.last().is_some_and(|last| last.stage == "act" && last.outputs[0].dtype == DType::F32);
-            is_relu && matches!(call.params.get::<QuantizeParams>().calibrated(), Ok(Some(_)))
-        },
-        ..Stage::of("quantize", &["_contrib_quantize_v2"])
-    };
     let all = vec![
         (
             fusions.conv,
@@ -101,30 +91,9 @@ pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
                 replace: |chain| product(chain, fully_connected::NAME),
             },
         ),
-        (
-            fusions.bn_relu,
-            Pattern {
-                name: "BatchNorm",
-                seed: Stage::of("bn", &["BatchNorm"]),
-                then: present(vec![(true, relu), (fusions.requantize, quantized)]),
-                replace: |chain| {
-                    let inputs = (0..chain[0].inputs.len()).map(|position| Operand::Input { member: 0, position });
-                    let mut attrs = chain[0].attrs.clone();
-                    let mut op = bn_relu::NAME;
-                    if let Some(quantized) = chain.iter().find(|call| call.stage == "quantize") {
-                        op = bn_relu_quantize::NAME;
-                        let range = quantized.params.get::<QuantizeParams>().calibrated().ok()??;
-                        attrs.set("out_type", quantized.outputs[0].dtype.name());
-                        attrs.set("min_calib_range", format!("{}", range.min));
-                        attrs.set("max_calib_range", format!("{}", range.max));
-                    }
-                    Some(vec![NewCall { op, suffix: "", attrs, inputs: inputs.collect() }])
-                },
-            },
-        ),
     ];
     let real = all.into_iter().filter(|(is, _)| *is).map(|(_, pattern)| pattern);
-    real.chain(quantised_patterns::patterns(fusions)).collect()
+    real.chain(normalised_patterns::patterns(fusions)).chain(quantised_patterns::patterns(fusions)).collect()
 }
 
 const CONV_ACTS: &[&str] = &["relu", "sigmoid", "tanh", "Activation", "clip"];

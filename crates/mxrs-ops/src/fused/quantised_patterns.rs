@@ -2,7 +2,7 @@
 //!
 //! | seed | then, in this order, any of them |
 //! |---|---|
-//! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one; `_contrib_quantized_act`; `_contrib_dequantize`; `elemwise_add` of real numbers; relu of real numbers |
+//! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one, or without and requantised; `_contrib_quantized_act`; `_contrib_dequantize`; `elemwise_add` of real numbers; relu of real numbers |
 //!
 //! Unsigned results are not added to: what is below 0 in them is lost. Real numbers are added only where nothing else has
 //! been, and nothing has cut off what is below 0. Each call reads the one before it and its range.
@@ -11,7 +11,7 @@ use super::patterns::{Fusions, is_relu};
 use crate::fused_quantised as quantised;
 use crate::quant::quantize_v2::QuantizeParams;
 use crate::quant::quantized_elemwise_add::{self, QuantizedAddParams};
-use crate::quant::{quantized_conv, quantized_fully_connected};
+use crate::quant::{quantized_conv, quantized_fully_connected, requantize};
 use mxrs_op::{Member, NewCall, Operand, Pattern, Stage};
 use mxrs_types::DType;
 
@@ -26,11 +26,17 @@ pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
             enters_by: &[0, 1],
             accepts: |chain, call| {
                 let is_signed = chain.last().is_some_and(|last| last.outputs[0].dtype == DType::I8);
-                is_signed
-                    && reads_ranges(call, call.entered_by)
-                    && matches!(call.params.get::<QuantizedAddParams>().calibrated(), Ok(Some(_)))
+                is_signed && reads_ranges(call, call.entered_by)
             },
             ..Stage::of("sum", &[quantized_elemwise_add::NAME])
+        };
+        let requantized_sum = Stage {
+            accepts: |chain, call| {
+                let is_of_32_bits =
+                    chain.last().is_some_and(|last| last.stage == "sum" && last.outputs[0].dtype == DType::I32);
+                is_of_32_bits && is_calibrated(call) && reads_ranges(call, 0)
+            },
+            ..Stage::of("requantized_sum", REQUANTIZE)
         };
         let act = Stage { accepts: |_, call| reads_ranges(call, 0), ..Stage::of("act", &["_contrib_quantized_act"]) };
         let dequantized =
@@ -53,6 +59,7 @@ pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
         let all = [
             (fusions.requantize, requantized),
             (fusions.requantize, sum),
+            (fusions.requantize, requantized_sum),
             (fusions.requantize, act),
             (fusions.dequantize, dequantized),
             (fusions.dequantize, real_sum),
@@ -106,6 +113,11 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
         out = member.outputs[0].dtype;
         match member.stage {
             "requantize" => range = member.params.get::<QuantizeParams>().calibrated().ok()?,
+            // The ends of a requantised range are reported with both signs, those of a sum as they were given.
+            "requantized_sum" => {
+                let calibrated = member.params.get::<QuantizeParams>().calibrated().ok()??;
+                range = Some(requantize::reported(calibrated, out));
+            }
             "sum" if range.is_some() => {
                 range = member.params.get::<QuantizedAddParams>().calibrated().ok()?;
                 let other = 1 - member.entered_by;

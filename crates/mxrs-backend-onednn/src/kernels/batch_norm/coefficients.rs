@@ -10,6 +10,8 @@ pub struct Coefficients {
     channels: usize,
     eps: f64,
     fix_gamma: bool,
+    /// Where gamma, beta, moving mean and moving variance are among the inputs.
+    places: [usize; 4],
     /// Where they lie; zeros where there is no channel.
     parts: [FloatPart; 3],
 }
@@ -18,26 +20,38 @@ impl Coefficients {
     /// Of `channels` channels, that layouts fill up to `padded`.
     pub fn new(p: &BatchNormParams, channels: usize, padded: usize, scratch: &mut ScratchPlan) -> Self {
         let parts = [(); 3].map(|()| FloatPart::new(scratch, padded));
-        Self { channels, eps: p.eps, fix_gamma: p.fix_gamma, parts }
+        Self { channels, eps: p.eps, fix_gamma: p.fix_gamma, places: [1, 2, 3, 4], parts }
     }
 
-    /// Fills mean, scale and shift from gamma, beta and the moving statistics, for results counted in `per_unit` parts of 1.
+    /// The same of inputs in these places: gamma, beta, moving mean and moving variance.
+    pub fn at(self, places: [usize; 4]) -> Self {
+        Self { places, ..self }
+    }
+
+    /// Fills mean, scale and shift from gamma, beta and the moving statistics, for results counted in `per_unit` parts
+    /// of 1. Of data counted in quanta the mean goes into the shift, and is 0 itself.
     ///
     /// # Safety
     /// The arguments are those of a call with the inputs of BatchNorm, statistics in f32, and with scratch memory as
     /// planned; nobody else has slices of these parts.
-    pub unsafe fn fill<'a>(&self, args: &KernelArgs<'a>, per_unit: f64) -> [&'a [f32]; 3] {
+    pub unsafe fn fill<'a>(&self, args: &KernelArgs<'a>, quantum: Option<f64>, per_unit: f64) -> [&'a [f32]; 3] {
         // SAFETY: the scratch memory is as large as planned, and these are the only slices of the parts.
         let [mean, scale, shift] = self.parts.map(|part| unsafe { part.of(args) });
         // SAFETY: an input of `channels` f32 of the running call; its outputs are of other sizes or places.
         let input = |i: usize, c: usize| unsafe { args.inputs[i].as_ptr().cast::<f32>().wrapping_add(c).read() };
+        let [of_gamma, of_beta, of_mean, of_var] = self.places;
         for c in 0..mean.len() {
             let exists = c < self.channels;
-            let gamma = || if self.fix_gamma { 1.0 } else { f64::from(input(1, c)) };
-            let deviation = || (f64::from(input(4, c)) + self.eps).sqrt();
-            mean[c] = if exists { input(3, c) } else { 0.0 };
-            scale[c] = if exists { (gamma() / deviation() * per_unit) as f32 } else { 0.0 };
-            shift[c] = if exists { (f64::from(input(2, c)) * per_unit) as f32 } else { 0.0 };
+            let gamma = || if self.fix_gamma { 1.0 } else { f64::from(input(of_gamma, c)) };
+            let deviation = || (f64::from(input(of_var, c)) + self.eps).sqrt();
+            let (step, mean_of, beta) = match exists {
+                true => (gamma() / deviation() * per_unit, input(of_mean, c), f64::from(input(of_beta, c))),
+                false => (0.0, 0.0, 0.0),
+            };
+            [mean[c], scale[c], shift[c]] = match quantum {
+                None => [mean_of, step as f32, (beta * per_unit) as f32],
+                Some(quantum) => [0.0, (step * quantum) as f32, (beta * per_unit - f64::from(mean_of) * step) as f32],
+            };
         }
         [mean, scale, shift]
     }

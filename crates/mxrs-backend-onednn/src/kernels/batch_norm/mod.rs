@@ -6,6 +6,7 @@ mod coefficients;
 pub mod forward;
 mod order;
 pub mod quantize;
+mod quantize_images;
 pub mod relu;
 
 use mxrs_op::{OpCall, TensorDesc};

@@ -1,10 +1,11 @@
-//! `_sg_bn_relu_quantize`: BatchNorm with the moving statistics, relu and quantisation in one pass from f32 to 8 bits, over
-//! the elements of any layout that `order` knows.
+//! `_sg_bn_relu_quantize`: BatchNorm with the moving statistics, relu and quantisation in one pass to 8 bits, from f32 or
+//! from 8 bits, over the elements of any layout that `order` knows. Images of few channels are in `quantize_images`.
 
-use super::super::loops::{Loop, Shared, in_ranges, wide};
-use super::super::quantised::{layouts, like, write_ranges, written_ranges};
+use super::super::loops::{Loop, Shared, in_ranges, widest};
+use super::super::quantised::{image, layouts, like, range, write_ranges, written_ranges};
 use super::coefficients::Coefficients;
 use super::order::Order;
+use super::quantize_images;
 use super::relu::WIDTH;
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
@@ -24,43 +25,104 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 /// 1.5 · 2²³: added to a number of at most 2²², it leaves the nearest integer, halves to even, in the lowest bits.
 const ROUNDING: f32 = 12_582_912.0;
 
-/// An element in quanta of out: the low byte is right for i8 and u8, as nothing is negative.
+/// Where integers end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ends {
+    pub least: f32,
+    pub most: f32,
+}
+
+impl Ends {
+    /// Of integers of this type, behind relu or not.
+    pub fn new(dtype: DType, with_relu: bool) -> Self {
+        let (least, most) = if dtype == DType::I8 { (-128.0, 127.0) } else { (0.0, 255.0) };
+        Self { least: if with_relu { 0.0 } else { least }, most }
+    }
+
+    /// The nearest integer within the ends: its lowest byte, which is right for i8 and u8. NaN becomes 0, and needs care
+    /// only where the least number is another.
+    #[inline(always)]
+    pub fn integer<const IS_SIGNED: bool>(self, y: f32) -> u8 {
+        let y = if IS_SIGNED && y.is_nan() { 0.0 } else { y };
+        let y = if y > self.least { y } else { self.least };
+        let y = if y < self.most { y } else { self.most };
+        (y + ROUNDING).to_bits() as u8
+    }
+}
+
+/// Elements of data.
+trait Element: Copy + Send + Sync {
+    /// Whether the mean is taken off before the scale is applied.
+    const HAS_MEAN: bool;
+
+    fn real(self) -> f32;
+}
+
+impl Element for f32 {
+    const HAS_MEAN: bool = true;
+
+    #[inline(always)]
+    fn real(self) -> f32 {
+        self
+    }
+}
+
+impl Element for i8 {
+    const HAS_MEAN: bool = false;
+
+    #[inline(always)]
+    fn real(self) -> f32 {
+        f32::from(self)
+    }
+}
+
+impl Element for u8 {
+    const HAS_MEAN: bool = false;
+
+    #[inline(always)]
+    fn real(self) -> f32 {
+        f32::from(self)
+    }
+}
+
+/// An element in quanta of out, of channel `[mean, scale, shift]`.
 #[inline(always)]
-fn element(x: f32, mean: f32, scale: f32, shift: f32, most: f32) -> u8 {
-    let y = (x - mean) * scale + shift;
-    // NaN is not above 0.
-    let y = if y > 0.0 { y } else { 0.0 };
-    let y = if y < most { y } else { most };
-    (y + ROUNDING).to_bits() as u8
+fn element<T: Element, const IS_SIGNED: bool>(x: T, [mean, scale, shift]: [f32; 3], ends: Ends) -> u8 {
+    let x = if T::HAS_MEAN { x.real() - mean } else { x.real() };
+    ends.integer::<IS_SIGNED>(x * scale + shift)
 }
 
 struct BnReluQuantize {
     order: Order,
+    data: DType,
+    /// Position of the range of data.
+    data_range: Option<usize>,
     dtype: DType,
+    ends: Ends,
     range: mxrs_ops::Range,
     coefficients: Coefficients,
+    /// Whether out has the channels of a pixel side by side, unlike data.
+    interleaves: bool,
     written: Vec<Written>,
 }
 
 /// What there is to compute, unit by unit.
-struct Units<'a> {
+struct Units<'a, T, const IS_SIGNED: bool> {
     order: Order,
-    from: Shared<f32>,
+    from: Shared<T>,
     to: Shared<u8>,
-    mean: &'a [f32],
-    scale: &'a [f32],
-    shift: &'a [f32],
-    /// The largest integer.
-    most: f32,
+    /// Mean, scale and shift of each channel.
+    parts: [&'a [f32]; 3],
+    ends: Ends,
 }
 
 /// A range of the units.
-struct Part<'a> {
-    all: &'a Units<'a>,
+struct Part<'a, T, const IS_SIGNED: bool> {
+    all: &'a Units<'a, T, IS_SIGNED>,
     range: Range<usize>,
 }
 
-impl Units<'_> {
+impl<T: Element, const IS_SIGNED: bool> Units<'_, T, IS_SIGNED> {
     /// `WIDTH` elements from `at` on, with the coefficients that `of` gives.
     ///
     /// # Safety
@@ -68,11 +130,10 @@ impl Units<'_> {
     #[inline(always)]
     unsafe fn chunk(&self, at: usize, of: impl Fn(usize) -> [f32; 3]) {
         // SAFETY: the caller's promise. Tensors are not aligned to arrays, and out is no memory of data.
-        let xs = unsafe { self.from.at(at).cast::<[f32; WIDTH]>().read_unaligned() };
+        let xs = unsafe { self.from.at(at).cast::<[T; WIDTH]>().read_unaligned() };
         let mut ys = [0; WIDTH];
         for (i, (y, x)) in ys.iter_mut().zip(xs).enumerate() {
-            let [m, a, b] = of(i);
-            *y = element(x, m, a, b, self.most);
+            *y = element::<T, IS_SIGNED>(x, of(i), self.ends);
         }
         // SAFETY: as above.
         unsafe { self.to.at(at).cast::<[u8; WIDTH]>().write_unaligned(ys) };
@@ -83,20 +144,20 @@ impl Units<'_> {
     /// # Safety
     /// It is an element of both tensors, and nobody else's.
     #[inline(always)]
-    unsafe fn one(&self, at: usize, [m, a, b]: [f32; 3]) {
+    unsafe fn one(&self, at: usize, of: [f32; 3]) {
         // SAFETY: the caller's promise.
-        unsafe { self.to.at(at).write(element(self.from.at(at).read(), m, a, b, self.most)) };
+        unsafe { self.to.at(at).write(element::<T, IS_SIGNED>(self.from.at(at).read(), of, self.ends)) };
     }
 }
 
-impl Loop for Part<'_> {
+impl<T: Element, const IS_SIGNED: bool> Loop for Part<'_, T, IS_SIGNED> {
     #[inline(always)]
     fn run(self) {
-        let Units { order, mean, scale, shift, .. } = self.all;
+        let Units { order, parts, .. } = self.all;
         let Order { n_steps, lanes, .. } = *order;
         for unit in self.range {
             let (first, c) = (unit * n_steps * lanes, order.first_channel(unit));
-            let [m, a, b] = [mean, scale, shift].map(|part| &part[c..c + lanes]);
+            let [m, a, b] = parts.map(|part| &part[c..c + lanes]);
             if let ([m], [a], [b]) = (m, a, b) {
                 let whole = n_steps - n_steps % WIDTH;
                 for at in (0..whole).step_by(WIDTH) {
@@ -125,20 +186,39 @@ impl Loop for Part<'_> {
     }
 }
 
+impl BnReluQuantize {
+    fn all<T: Element, const IS_SIGNED: bool>(&self, args: &KernelArgs<'_>, parts: [&[f32]; 3]) {
+        let Order { n_units, n_steps, lanes, .. } = self.order;
+        let (from, to) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast()));
+        let units = Units::<T, IS_SIGNED> { order: self.order, from, to, parts, ends: self.ends };
+        in_ranges(args.team, n_units, n_steps * lanes, &|range| widest(Part { all: &units, range }));
+    }
+
+    fn of<T: Element>(&self, args: &KernelArgs<'_>, parts: [&[f32]; 3]) {
+        match self.ends.least < 0.0 {
+            true => self.all::<T, true>(args, parts),
+            false => self.all::<T, false>(args, parts),
+        }
+    }
+}
+
 impl Kernel for BnReluQuantize {
     fn name(&self) -> &str {
         "bn_relu_quantize"
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        let Order { n_units, n_steps, lanes, .. } = self.order;
         accumulate::run(args, &self.written, |args| {
-            // SAFETY: the inputs are those of BatchNorm, the scratch memory is that of the plan.
-            let [mean, scale, shift] = unsafe { self.coefficients.fill(args, self.range.per_unit(self.dtype)) };
-            let (from, to) = (Shared(args.inputs[0].as_ptr().cast()), Shared(args.outputs[0].as_ptr().cast()));
-            let most = if self.dtype == DType::I8 { 127.0 } else { 255.0 };
-            let units = Units { order: self.order, from, to, mean, scale, shift, most };
-            in_ranges(args.team, n_units, n_steps * lanes, &|range| wide(Part { all: &units, range }));
+            let quantum = self.data_range.map(|at| range(args, at).quantum(self.data));
+            // SAFETY: the inputs are those of BatchNorm, and of data's range; the scratch memory is that of the plan.
+            let parts = unsafe { self.coefficients.fill(args, quantum, self.range.per_unit(self.dtype)) };
+            match self.data {
+                DType::I8 => self.of::<i8>(args, parts),
+                DType::U8 => self.of::<u8>(args, parts),
+                // SAFETY: data is f32 and row-major, out has as many elements.
+                _ if self.interleaves => unsafe { quantize_images::run(args, &self.order, parts, self.ends) },
+                _ => self.of::<f32>(args, parts),
+            }
             write_ranges(args, std::iter::once(self.range.reported(self.dtype)));
             Ok(())
         })
@@ -155,17 +235,30 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         _ => None,
     };
     let (layout, order) = known.unwrap_or_else(|| (Layout::RowMajor, Order::row_major(&data.shape)));
+    let interleaves = data.dtype == DType::F32 && layout.is_row_major() && quantize_images::fits(&data.shape);
+    let out_layout = if interleaves { image(library, out)?.1 } else { layout.clone() };
     let mut scratch = ScratchPlan::default();
-    let coefficients = Coefficients::new(&p.norm, data.shape[1], order.channels, &mut scratch);
+    let coefficients = Coefficients::new(&p.norm, data.shape[1], order.channels, &mut scratch).at(p.per_channel());
     let mut written = written_ranges(call.outputs);
     let n_bytes = order.n_units * order.n_steps * order.lanes;
     written.push(Written { output: 0, dtype: out.dtype, n_bytes });
+    let kernel = BnReluQuantize {
+        order,
+        data: data.dtype,
+        data_range: p.data_range(),
+        dtype: out.dtype,
+        ends: Ends::new(out.dtype, p.around.with_relu),
+        range: p.range()?,
+        coefficients,
+        interleaves,
+        written,
+    };
     Ok(Prepared {
-        input_layouts: layouts(layout.clone(), call.inputs.len()),
-        output_layouts: layouts(layout, call.outputs.len()),
+        input_layouts: layouts(layout, call.inputs.len()),
+        output_layouts: layouts(out_layout, call.outputs.len()),
         scratch_bytes: scratch.n_bytes(),
         can_run_inplace: false,
-        kernel: Arc::new(BnReluQuantize { order, dtype: out.dtype, range: p.range()?, coefficients, written }),
+        kernel: Arc::new(kernel),
     })
 }
 
@@ -189,7 +282,17 @@ mod tests {
             (300.0, 127.0, 127),
             (f32::NAN, 127.0, 0),
         ] {
-            assert_eq!(element(x, 0.0, 1.0, 0.0, most), expected, "{x} at most {most}");
+            let ends = Ends { least: 0.0, most };
+            assert_eq!(element::<f32, false>(x, [0.0, 1.0, 0.0], ends), expected, "{x} at most {most}");
+            // Without relu the positive numbers are the same, and NaN.
+            let signed = element::<f32, true>(x, [0.0, 1.0, 0.0], Ends { least: -128.0, ..ends });
+            assert!(x < 0.0 || signed == expected, "{x}: {signed}");
+        }
+        for (x, expected) in
+            [(-0.5, 0), (-1.5, -2), (-2.501, -3), (-1e9, -128), (f32::NEG_INFINITY, -128), (f32::NAN, 0)]
+        {
+            let got = element::<f32, true>(x, [0.0, 1.0, 0.0], Ends::new(DType::I8, false)).cast_signed();
+            assert_eq!(got, expected, "{x}");
         }
     }
 }

@@ -54,7 +54,7 @@ impl BnRelu {
         narrow: impl Fn(f32) -> T + Sync,
     ) {
         // SAFETY: the inputs are those of BatchNorm, the scratch memory is that of the plan.
-        let [mean, scale, shift] = unsafe { self.coefficients.fill(args, 1.0) };
+        let [mean, scale, shift] = unsafe { self.coefficients.fill(args, None, 1.0) };
         let Order { n_units, n_steps, lanes, .. } = self.order;
         let (from, to) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
         let units = Units { order: self.order, from, to, mean, scale, shift, widen, narrow };

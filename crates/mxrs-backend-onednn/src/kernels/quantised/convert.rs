@@ -98,8 +98,10 @@ pub fn prepare_quantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Pre
 /// Builds a `_contrib_dequantize`.
 pub fn prepare_dequantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
-    let row_major = out.with_layout(Layout::RowMajor);
-    let ends = [(library.md(data)?, data.layout.clone()), (library.md(&row_major)?, Layout::RowMajor)];
+    // Real numbers stay where the integers were.
+    let dst = library.md(&out.with_layout(data.layout.clone())).map(|md| (md, data.layout.clone()));
+    let row_major = || Ok((library.md(&out.with_layout(Layout::RowMajor))?, Layout::RowMajor));
+    let ends = [(library.md(data)?, data.layout.clone()), dst.or_else(|_: Error| row_major())?];
     let dtype = data.dtype;
     build(library, call, ends, move |args| range(args, 1).quantum(dtype), None)
 }

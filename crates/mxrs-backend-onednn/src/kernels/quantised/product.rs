@@ -190,7 +190,6 @@ impl Quantised {
     fn fill(&self, args: &KernelArgs<'_>) -> f32 {
         let at = self.places.product.ranges;
         let of_data = range(args, at).quantum(self.data);
-        let quanta = ranges(args, at + 2).map(|r| of_data * r.quantum(DType::I8));
         // Quanta of out in 1.
         let per_unit = match (&self.epilogue, self.out_range) {
             (Some(e), Some(range)) => range.per_unit(e.output_dtype()),
@@ -199,12 +198,19 @@ impl Quantised {
         if self.epilogue.is_some() {
             // SAFETY: the plan's scratch memory; the only slice of this part, and no primitive runs yet.
             let scales = unsafe { self.parts.scales.of(args) };
-            scales.iter_mut().zip(quanta.clone()).for_each(|(to, quantum)| *to = (quantum * per_unit) as f32);
+            // The quantum of a weight is as large a part of its range as that of the range to 1.
+            let of_one = of_data * Range { min: 0.0, max: 1.0 }.quantum(DType::I8) * per_unit;
+            let ranges = floats(args, at + 2).iter().zip(floats(args, at + 3));
+            let reaches = ranges.map(|(min, max)| min.abs().max(max.abs()));
+            scales.iter_mut().zip(reaches).for_each(|(to, reach)| *to = (f64::from(reach) * of_one) as f32);
         }
         if let Some(bias) = self.places.product.bias {
             // SAFETY: as above.
             let to = unsafe { self.parts.bias.of(args) };
-            self.fill_bias(args, bias, quanta.collect(), per_unit, to);
+            match &self.epilogue {
+                Some(_) => self.fill_real_bias(args, bias, per_unit, to),
+                None => self.fill_counted_bias(args, bias, of_data, to),
+            }
         }
         match self.places.sum {
             Some(Addend::Quantised { range: at, .. }) => {
@@ -215,24 +221,48 @@ impl Quantised {
         }
     }
 
-    fn fill_bias(&self, args: &KernelArgs<'_>, bias: usize, quanta: Vec<f64>, per_unit: f64, to: &mut [f32]) {
-        let n = self.recipe.n_channels;
-        let bytes = args.inputs[bias].len_bytes();
-        let quantum = range(args, self.places.product.ranges + 4).quantum(DType::I8);
-        let is_real = bytes == n * size_of::<f32>();
+    /// The bias if it is real numbers.
+    fn real_bias<'a>(&self, args: &KernelArgs<'a>, bias: usize) -> Option<&'a [f32]> {
+        let is_real = args.inputs[bias].len_bytes() == self.recipe.n_channels * size_of::<f32>();
+        is_real.then(|| floats(args, bias))
+    }
+
+    /// The bias if it is integers, and what one of them is worth.
+    fn integer_bias<'a>(&self, args: &KernelArgs<'a>, bias: usize) -> (&'a [i8], f64) {
         // SAFETY: an input, written by nobody while the call runs.
-        let integers: &[i8] = bytemuck::cast_slice(unsafe { args.inputs[bias].bytes() });
+        let integers = bytemuck::cast_slice(unsafe { args.inputs[bias].bytes() });
+        (integers, range(args, self.places.product.ranges + 4).quantum(DType::I8))
+    }
+
+    /// In quanta of out.
+    fn fill_real_bias(&self, args: &KernelArgs<'_>, bias: usize, per_unit: f64, to: &mut [f32]) {
+        match self.real_bias(args, bias) {
+            Some(real) => to.iter_mut().zip(real).for_each(|(to, b)| *to = (f64::from(*b) * per_unit) as f32),
+            None => {
+                let (integers, quantum) = self.integer_bias(args, bias);
+                let step = quantum * per_unit;
+                to.iter_mut().zip(integers).for_each(|(to, b)| *to = (f64::from(*b) * step) as f32);
+            }
+        }
+    }
+
+    /// In quanta of the sums, as integers of 32 bits.
+    fn fill_counted_bias(&self, args: &KernelArgs<'_>, bias: usize, of_data: f64, to: &mut [f32]) {
+        let at = self.places.product.ranges + 2;
+        let quanta: Vec<f64> = ranges(args, at).map(|r| of_data * r.quantum(DType::I8)).collect();
+        let real = self.real_bias(args, bias);
         for (c, to) in to.iter_mut().enumerate() {
-            let real = if is_real { f64::from(floats(args, bias)[c]) } else { f64::from(integers[c]) * quantum };
-            *to = match &self.epilogue {
-                Some(_) => (real * per_unit) as f32,
+            let value = match real {
+                Some(real) => f64::from(real[c]),
                 None => {
-                    let quantum = quanta[c.min(quanta.len() - 1)];
-                    let counted = if quantum > 0.0 { (real / quantum).trunc() } else { 0.0 };
-                    // The bias of sums in 32 bits is an integer of 32 bits in the same place.
-                    f32::from_bits((counted.clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32).cast_unsigned())
+                    let (integers, quantum) = self.integer_bias(args, bias);
+                    f64::from(integers[c]) * quantum
                 }
             };
+            let quantum = quanta[c.min(quanta.len() - 1)];
+            let counted = if quantum > 0.0 { (value / quantum).trunc() } else { 0.0 };
+            // The bias of sums in 32 bits is an integer of 32 bits in the same place.
+            *to = f32::from_bits((counted.clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32).cast_unsigned());
         }
     }
 
