@@ -39,6 +39,7 @@ pub(crate) struct Net {
     names: NameManager,
     pub dtype: DType,
     pub n_classes: usize,
+    label_smoothing: f32,
 }
 
 impl Net {
@@ -48,6 +49,7 @@ impl Net {
             names: NameManager::new(),
             dtype: options.dtype,
             n_classes: options.n_classes,
+            label_smoothing: options.label_smoothing,
         }
     }
 
@@ -105,7 +107,10 @@ impl Net {
             DType::F32 => input.clone(),
             _ => self.call("Cast", None, &[input], &[("dtype", &DType::F32.name())])?,
         };
-        self.call("SoftmaxOutput", Some("softmax"), &[&input], &[])
+        let smoothing = self.label_smoothing;
+        // Without it the symbol is MXNet's to the letter.
+        let attrs: Attributes<'_> = if smoothing > 0.0 { &[("smooth_alpha", &smoothing)] } else { &[] };
+        self.call("SoftmaxOutput", Some("softmax"), &[&input], attrs)
     }
 
     /// Refuses 16 bits for a network that is only defined in 32.

@@ -5,7 +5,7 @@ use mxrs_graph::Symbol;
 use mxrs_types::{DType, Error, Result, ResultExt};
 
 /// What may be chosen of a network.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModelOptions {
     /// Number of classes.
     pub n_classes: usize,
@@ -17,11 +17,20 @@ pub struct ModelOptions {
     pub batch_norm: bool,
     /// Element type the network computes in; the classifier's output is `F32` always.
     pub dtype: DType,
+    /// Share of each label that training spreads over the other classes; 0.
+    pub label_smoothing: f32,
 }
 
 impl Default for ModelOptions {
     fn default() -> Self {
-        Self { n_classes: 1000, image: None, n_layers: None, batch_norm: false, dtype: DType::F32 }
+        Self {
+            n_classes: 1000,
+            image: None,
+            n_layers: None,
+            batch_norm: false,
+            dtype: DType::F32,
+            label_smoothing: 0.0,
+        }
     }
 }
 
