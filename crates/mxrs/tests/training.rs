@@ -88,7 +88,7 @@ fn train(network: &str, options: &FitOptions, callbacks: &mut Callbacks) -> (Mod
 fn lenet_learns_the_digits() {
     let mut callbacks = Callbacks::default();
     callbacks.batch_end.push(Box::new(Speedometer::new(32)));
-    let (_, outcome, accuracy) = train("lenet", &options(4), &mut callbacks);
+    let (_, outcome, accuracy) = train("lenet", &options(3), &mut callbacks);
     assert_eq!(outcome, Outcome::Finished);
     assert!(accuracy > 0.95, "validation accuracy {accuracy}");
     // Of 297 images in 10 batches of 32: padding is not counted.
