@@ -13,7 +13,7 @@ use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result, ResultExt};
 
 /// The arrays of a state in the order of [`State::all`].
-fn in_order<'a>(state: &'a PickledState, has_master: bool, master_is_last: bool) -> Vec<&'a Tensor> {
+fn in_order(state: &PickledState, has_master: bool, master_is_last: bool) -> Vec<&Tensor> {
     let mut arrays = state.arrays();
     if has_master && !master_is_last && !arrays.is_empty() {
         arrays.rotate_left(1);

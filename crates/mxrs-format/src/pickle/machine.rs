@@ -177,7 +177,7 @@ impl Machine<'_> {
 
     fn set_items(&mut self, items: &[usize]) -> Result<()> {
         let top = self.top()?;
-        let even = items.len() % 2 == 0;
+        let even = items.len().is_multiple_of(2);
         match self.nodes.get_mut(top) {
             Some(Node::Dict(pairs)) if even => pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1]))),
             _ => return Err(self.wrong(FormatErrorKind::Inconsistent, "pairs for what is no dictionary")),

@@ -1,7 +1,7 @@
 //! Steps of Adam on several weights, with learning rates and weight decays in tensors, which may change from call to call
 //! without another kernel being prepared: `adam.rs` of the named updates, of which MXNet has the single form only.
 //!
-//! Inputs are `weight_0, grad_0, mean_0, var_0, weight_1, …, lrs, wds`; the last two are [n] of f32.
+//! Inputs are `weight_0, grad_0, mean_0, var_0, weight_1, …, lrs, wds`; the last two are `[n]` of f32.
 
 use super::{Rule, clip, grouped, numbered};
 use crate::optim::adam::move_moments;
