@@ -21,6 +21,9 @@
 //! Read next: [`DataIter`] for what all iterators do, [`ImageRecordIter`] for whole files of records, [`Augment`] for random
 //! changes of images, [`prepare`] for what happens to one image without any.
 
+// One reason only: `wide` calls functions compiled for AVX2 after asking the processor whether it has that.
+#![allow(unsafe_code)]
+
 mod augment;
 mod batch;
 mod create;
@@ -47,6 +50,7 @@ mod resample;
 mod resize_iter;
 mod text;
 mod threads;
+mod wide;
 
 pub use augment::Augment;
 pub use batch::Batch;

@@ -11,6 +11,7 @@ pub(super) fn jpeg_grey([r, g, b]: [u8; 3]) -> u8 {
 }
 
 /// Red, green and blue of luminance and chrominance as JFIF defines them, in 16-bit fixed point, in place.
+#[inline(always)]
 pub(super) fn ycc_to_rgb(pixel: &mut [u8; 3]) {
     const HALF: i32 = 1 << 15;
     let [y, cb, cr] = pixel.map(i32::from);
