@@ -52,6 +52,13 @@ mod text;
 mod threads;
 mod wide;
 
+/// Readers that take bytes, for the targets of `fuzz/`.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    pub use crate::idx_ubyte::read as idx_ubyte;
+    pub use crate::text::fuzzing::{csv, libsvm};
+}
+
 pub use augment::Augment;
 pub use batch::Batch;
 pub use create::create;
