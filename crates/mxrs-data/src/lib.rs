@@ -21,12 +21,17 @@
 //! Read next: [`DataIter`] for what all iterators do, [`ImageRecordIter`] for whole files of records, [`Augment`] for random
 //! changes of images, [`prepare`] for what happens to one image without any.
 
+// One reason only: `wide` calls functions compiled for AVX2 after asking the processor whether it has that.
+#![allow(unsafe_code)]
+
 mod augment;
 mod batch;
 mod create;
 mod decode;
+mod encode;
 mod fault;
 mod idx_ubyte;
+pub mod im2rec;
 mod image;
 mod iter;
 mod loader;
@@ -40,15 +45,25 @@ mod prepare;
 mod random;
 mod record_iter;
 mod record_source;
+pub mod record_tools;
 mod resample;
 mod resize_iter;
 mod text;
 mod threads;
+mod wide;
+
+/// Readers that take bytes, for the targets of `fuzz/`.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    pub use crate::idx_ubyte::read as idx_ubyte;
+    pub use crate::text::fuzzing::{csv, libsvm};
+}
 
 pub use augment::Augment;
 pub use batch::Batch;
 pub use create::create;
 pub use decode::{DecodeLimits, decode};
+pub use encode::{Encoding, encode};
 pub use image::Image;
 pub use iter::{DataBatch, DataDesc, DataIter};
 pub use loader::{BatchSampler, DataLoader, DataLoaderBuilder, Dataset, LastSamples, Sampler, stack};

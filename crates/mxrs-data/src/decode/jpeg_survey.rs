@@ -14,6 +14,8 @@ pub(super) struct Survey {
     /// Offset of the first scan.
     pub(super) scan: usize,
     pub(super) orientation: Orientation,
+    /// 1 grey, 3 colours, 4 inks.
+    pub(super) n_components: usize,
     /// Blocks of 8 x 8 coefficients in all components.
     n_blocks: u64,
 }
@@ -80,6 +82,7 @@ impl Survey {
             frame: frame.offset,
             scan: scan.ok_or_else(|| missing("a scan"))?,
             orientation,
+            n_components: frame.n_components,
             n_blocks: frame.n_blocks,
         })
     }
@@ -113,6 +116,7 @@ struct Frame {
     offset: usize,
     height: u64,
     width: u64,
+    n_components: usize,
     n_blocks: u64,
 }
 
@@ -146,7 +150,8 @@ impl Frame {
         let h_max = factors.iter().map(|f| f.0).max().unwrap_or(1);
         let v_max = factors.iter().map(|f| f.1).max().unwrap_or(1);
         let blocks = |(h, v): &(u64, u64)| (width * h).div_ceil(8 * h_max) * (height * v).div_ceil(8 * v_max);
-        Ok(Self { offset, height, width, n_blocks: factors.iter().map(blocks).sum() })
+        let n_components = factors.len();
+        Ok(Self { offset, height, width, n_components, n_blocks: factors.iter().map(blocks).sum() })
     }
 }
 

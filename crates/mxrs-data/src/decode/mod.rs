@@ -66,6 +66,20 @@ pub fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Result<Im
     Err(fault::at(0, FormatErrorKind::BadMagic { found }, "expected a JPEG or PNG image"))
 }
 
+/// Channels of an encoded image as it is stored, among those that [`decode`] makes: 4 where it has alpha, 1 where it is grey.
+///
+/// # Errors
+/// As [`decode`], as far as the headers go.
+pub(crate) fn stored_channels(bytes: &[u8]) -> Result<usize> {
+    if bytes.starts_with(&jpeg::MAGIC) {
+        return jpeg::stored_channels(bytes);
+    }
+    if bytes.starts_with(&png::MAGIC) {
+        return png::stored_channels(bytes);
+    }
+    decode(bytes, 3, &DecodeLimits::default()).map(|image| image.channels())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,6 +29,16 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     Image::new(height, width, channels, convert(pixels, coded, channels, png_grey))
 }
 
+/// 1, 3 or 4; a palette is colour, and grey with alpha becomes colour with alpha.
+pub(super) fn stored_channels(bytes: &[u8]) -> Result<usize> {
+    Header::read(bytes)?;
+    Ok(match bytes[25] {
+        0 => 1,
+        4 | 6 => 4,
+        _ => 3,
+    })
+}
+
 /// The pixels and how many channels they have.
 fn read(cursor: &mut Cursor<&[u8]>, header: &Header) -> Result<(Vec<u8>, usize), DecodingError> {
     let row = usize::try_from(header.width * 8).unwrap_or(usize::MAX);

@@ -1,0 +1,176 @@
+//! Image lists of the files in a folder.
+
+use crate::random::Random;
+use mxrs_format::recordio::{ImageList, ListEntry};
+use mxrs_types::{Error, Result};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How images are found and listed; names and defaults are those of MXNet's `im2rec.py`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListSettings {
+    /// Extensions with their dot, of which case does not count.
+    pub exts: Vec<String>,
+    /// Lists the images are shared among; 1.
+    pub chunks: usize,
+    /// Part of each share in `_train.lst`; 1, which makes one list without that name.
+    pub train_ratio: f64,
+    /// Part of each share in `_test.lst`; 0. What is left is in `_val.lst`.
+    pub test_ratio: f64,
+    /// Searches folders in the folder; each with images is a class.
+    pub recursive: bool,
+    /// Whether images are shuffled, always in the same way; yes.
+    pub shuffle: bool,
+}
+
+impl Default for ListSettings {
+    fn default() -> Self {
+        Self {
+            exts: [".jpeg", ".jpg", ".png"].map(Into::into).to_vec(),
+            chunks: 1,
+            train_ratio: 1.0,
+            test_ratio: 0.0,
+            recursive: false,
+            shuffle: true,
+        }
+    }
+}
+
+/// What was listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Folders with images, relative to the root, by their label; none unless folders were searched.
+    pub classes: Vec<String>,
+    /// The lists that were written.
+    pub lists: Vec<PathBuf>,
+    /// Images in them.
+    pub n_images: usize,
+}
+
+/// Deepest nesting of folders, so that a link to a folder above itself comes to an end.
+const DEEPEST: usize = 64;
+
+/// Lists the images under `root` in `<prefix>.lst`, or in several lists as the settings say.
+///
+/// # Errors
+/// [`mxrs_types::ErrorKind::Io`] when the root cannot be read; [`mxrs_types::ErrorKind::InvalidValue`] for settings that do
+/// not go together, no images at all, or a name that a list cannot hold; those of writing.
+pub fn make_lists(prefix: &Path, root: &Path, settings: &ListSettings) -> Result<Listed> {
+    if settings.chunks == 0 {
+        return Err(Error::invalid("chunks", 0, "at least 1"));
+    }
+    let (train, test) = (settings.train_ratio, settings.test_ratio);
+    if !((0.0..=1.0).contains(&train) && (0.0..=1.0).contains(&test) && (train == 1.0 || train + test <= 1.0 + 1e-9)) {
+        let got = format!("train {train}, test {test}");
+        return Err(Error::invalid("train-ratio and test-ratio", got, "parts from 0 to 1 with a sum of at most 1"));
+    }
+    let mut search = Search { root, settings, entries: Vec::new(), classes: Vec::new(), n_folders: 0 };
+    search.folder(root, 0)?;
+    let Search { mut entries, classes, n_folders, .. } = search;
+    if entries.is_empty() {
+        let hint = match settings.recursive {
+            false if n_folders > 0 => format!("; it has {n_folders} folders, which --recursive searches as well"),
+            _ => String::new(),
+        };
+        let expected = format!("at least one file ending in {}{hint}", settings.exts.join(", "));
+        return Err(Error::invalid(format!("images in {}", root.display()), 0, expected));
+    }
+    if settings.shuffle {
+        Random::keyed(&[100]).shuffle(&mut entries);
+    }
+    let mut listed = Listed {
+        classes: if settings.recursive { classes } else { Vec::new() },
+        n_images: entries.len(),
+        lists: vec![],
+    };
+    let share = entries.len().div_ceil(settings.chunks);
+    let mut save = |name: String, entries: &[ListEntry]| {
+        let mut path = OsString::from(prefix);
+        path.push(name);
+        let path = PathBuf::from(path);
+        ImageList { entries: entries.to_vec(), n_skipped: 0 }.save(&path)?;
+        listed.lists.push(path);
+        Ok::<(), Error>(())
+    };
+    for chunk in 0..settings.chunks {
+        let start = (chunk * share).min(entries.len());
+        let part = &entries[start..(start + share).min(entries.len())];
+        let name = if settings.chunks > 1 { format!("_{chunk}") } else { String::new() };
+        if train == 1.0 {
+            save(format!("{name}.lst"), part)?;
+            continue;
+        }
+        let bound = |ratio: f64| ((share as f64 * ratio) as usize).min(part.len());
+        let n_test = bound(test);
+        let n_train = bound(train).min(part.len() - n_test);
+        if test > 0.0 {
+            save(format!("{name}_test.lst"), &part[..n_test])?;
+        }
+        if train + test < 1.0 {
+            save(format!("{name}_val.lst"), &part[n_test + n_train..])?;
+        }
+        save(format!("{name}_train.lst"), &part[n_test..n_test + n_train])?;
+    }
+    Ok(listed)
+}
+
+/// A walk over folders: files first, then folders, both in the order of their names.
+struct Search<'a> {
+    root: &'a Path,
+    settings: &'a ListSettings,
+    entries: Vec<ListEntry>,
+    classes: Vec<String>,
+    n_folders: usize,
+}
+
+impl Search<'_> {
+    fn folder(&mut self, folder: &Path, depth: usize) -> Result<()> {
+        let io = |e: std::io::Error| Error::io(folder, &e);
+        let mut names = fs::read_dir(folder).map_err(io)?.map(|entry| entry.map(|e| e.file_name())).collect::<Vec<_>>();
+        names.sort_by(|a, b| a.as_ref().ok().cmp(&b.as_ref().ok()));
+        let mut class = None;
+        let mut folders = Vec::new();
+        for name in names {
+            let path = folder.join(name.map_err(io)?);
+            // What cannot be looked at, such as a broken link, is no image.
+            let Ok(kind) = fs::metadata(&path) else { continue };
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && self.is_image(&path) {
+                let label = match class {
+                    Some(label) => label,
+                    None => *class.insert(self.add_class(folder)?),
+                };
+                let labels = vec![if self.settings.recursive { label as f32 } else { 0.0 }];
+                let path = self.relative(&path)?;
+                self.entries.push(ListEntry { index: self.entries.len() as u64, labels, path });
+            }
+        }
+        self.n_folders += folders.len();
+        if self.settings.recursive && depth < DEEPEST {
+            for path in folders {
+                self.folder(&path, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_class(&mut self, folder: &Path) -> Result<usize> {
+        let name = self.relative(folder)?;
+        self.classes.push(if name.is_empty() { ".".into() } else { name });
+        Ok(self.classes.len() - 1)
+    }
+
+    fn relative(&self, path: &Path) -> Result<String> {
+        let relative = path.strip_prefix(self.root).unwrap_or(path);
+        let text = relative.to_str().filter(|text| !text.contains(['\t', '\n', '\r']));
+        let expected = "UTF-8 without tabs and line ends, for a list to hold it";
+        text.map(Into::into).ok_or_else(|| Error::invalid("file name", relative.display(), expected))
+    }
+
+    fn is_image(&self, path: &Path) -> bool {
+        let Some(ext) = path.extension().and_then(|ext| ext.to_str()) else { return false };
+        self.settings.exts.iter().any(|known| known.trim_start_matches('.').eq_ignore_ascii_case(ext))
+    }
+}

@@ -1,0 +1,240 @@
+//! Record files of the images of a list.
+
+use crate::decode::stored_channels;
+use crate::resample::resize_image;
+use crate::{DecodeLimits, Encoding, Image, ImageThreads, Interpolation, decode, encode};
+use mxrs_format::recordio::{ImageList, ImageRecord, IndexedWriter, ListEntry};
+use mxrs_format::{Options, write_atomically};
+use mxrs_sync::{Mutex, Team, TeamConfig};
+use mxrs_types::{Error, Result};
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// How images are packed; names and defaults are those of MXNet's `im2rec.py`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackSettings {
+    /// Stores the bytes of the files as they are; no.
+    pub pass_through: bool,
+    /// Length that the shorter edge is resized to; none.
+    pub resize: Option<usize>,
+    /// Uses the square in the centre; no.
+    pub center_crop: bool,
+    /// Channels: 3 colour, 1 grey, none as stored; 3.
+    pub channels: Option<usize>,
+    /// How images are stored; JPEG of quality 95.
+    pub encoding: Encoding,
+    /// Interpolation of the resize; linear.
+    pub interpolation: Interpolation,
+    /// Stores all labels of a line; no, the first.
+    pub pack_label: bool,
+    /// Threads that encode; 1.
+    pub num_thread: usize,
+    /// Largest image.
+    pub limits: DecodeLimits,
+}
+
+impl Default for PackSettings {
+    fn default() -> Self {
+        Self {
+            pass_through: false,
+            resize: None,
+            center_crop: false,
+            channels: Some(3),
+            encoding: Encoding::Jpeg { quality: 95 },
+            interpolation: Interpolation::Linear,
+            pack_label: false,
+            num_thread: 1,
+            limits: DecodeLimits::default(),
+        }
+    }
+}
+
+/// An image that could not be packed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failed {
+    /// Its index in the list.
+    pub index: u64,
+    /// Its path in the list.
+    pub path: String,
+    /// Why.
+    pub reason: Error,
+}
+
+/// What was packed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PackReport {
+    /// Images in the record file.
+    pub n_packed: u64,
+    /// Lines of the list that have too few fields.
+    pub n_skipped_lines: u64,
+    /// Images that are not, in the order of the list; they are in `<list>.failed` too, with the reasons.
+    pub failed: Vec<Failed>,
+}
+
+/// Images that are read and encoded before the first of them is written, per thread.
+const AHEAD: usize = 16;
+
+/// Every list of a prefix: `<prefix>*.lst` in its folder, in the order of their names.
+///
+/// # Errors
+/// I/O errors of reading the folder; [`mxrs_types::ErrorKind::InvalidValue`] when there is none.
+pub fn lists_of(prefix: &Path) -> Result<Vec<PathBuf>> {
+    let folder = prefix.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let start = prefix.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let io = |e: std::io::Error| Error::io(folder, &e);
+    let mut lists = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io)? {
+        let name = entry.map_err(io)?.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with(&start) && name.ends_with(".lst")) {
+            lists.push(folder.join(name));
+        }
+    }
+    lists.sort();
+    match lists.is_empty() {
+        true => Err(Error::invalid(format!("lists {}*.lst", prefix.display()), 0, "at least one; --list makes them")),
+        false => Ok(lists),
+    }
+}
+
+/// Packs the images of a list, whose paths are relative to `root`, into `<list>.rec` and `<list>.idx` beside it, in the
+/// order of the list and whatever the number of threads. `progress` is told how many images are done; its error ends the
+/// work and leaves no files.
+///
+/// # Errors
+/// Those of reading the list, of settings, of writing and of `progress`; that the root is no folder. An image that cannot
+/// be read or encoded is no error but in the report.
+pub fn pack(
+    list: &Path,
+    root: &Path,
+    settings: &PackSettings,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<PackReport> {
+    pack_part(list, root, &list.with_extension("rec"), (0, 1), settings, progress)
+}
+
+/// As [`pack`], of part `part` of `n_parts` of the lines, into the record file `rec`; its index is `<rec>.idx` without the
+/// extension `.rec`, and so is the list of failures.
+///
+/// # Errors
+/// As [`pack`]; [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`.
+pub fn pack_part(
+    list: &Path,
+    root: &Path,
+    rec: &Path,
+    (part, n_parts): (usize, usize),
+    settings: &PackSettings,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<PackReport> {
+    settings.encoding.check()?;
+    if part >= n_parts {
+        return Err(Error::invalid("part", part, format!("below nsplit ({n_parts})")));
+    }
+    let Some(threads) = NonZeroUsize::new(settings.num_thread) else {
+        return Err(Error::invalid("num-thread", 0, "at least 1"));
+    };
+    if !fs::metadata(root).map_err(|e| Error::io(root, &e))?.is_dir() {
+        return Err(Error::invalid("root of images", root.display(), "a folder"));
+    }
+    let loaded = ImageList::open(list, &Options::strict())?;
+    let ImageList { entries, n_skipped } = loaded.value;
+    let bound = |part: usize| (entries.len() as u128 * part as u128 / n_parts as u128) as usize;
+    let entries = &entries[bound(part)..bound(part + 1)];
+    let beside = |extension: &str| match rec.extension().is_some_and(|e| e == "rec") {
+        true => rec.with_extension(extension),
+        false => PathBuf::from(format!("{}.{extension}", rec.display())),
+    };
+    let mut writer = IndexedWriter::create(rec, beside("idx"))?;
+    let team = Team::new(TeamConfig { threads, cpus: None })?;
+    let mut report = PackReport { n_skipped_lines: n_skipped, ..PackReport::default() };
+    let mut done = 0;
+    for block in entries.chunks(AHEAD * threads.get()) {
+        let payloads: Vec<Mutex<Result<Vec<u8>>>> = block.iter().map(|_| Mutex::new(Ok(Vec::new()))).collect();
+        team.run(block.len(), &|i| *payloads[i].lock() = make(&block[i], root, settings));
+        for (entry, payload) in block.iter().zip(payloads) {
+            match payload.into_inner() {
+                Ok(payload) => {
+                    writer.write(entry.index, &payload)?;
+                    report.n_packed += 1;
+                }
+                Err(reason) => {
+                    report.failed.push(Failed { index: entry.index, path: entry.path.clone(), reason });
+                }
+            }
+            done += 1;
+        }
+        progress(done)?;
+    }
+    write_failed(&beside("failed"), &report.failed)?;
+    writer.finish()?;
+    Ok(report)
+}
+
+/// Writes the list of failures; removes an old one when there are none.
+fn write_failed(path: &Path, failed: &[Failed]) -> Result<()> {
+    if failed.is_empty() {
+        return match fs::remove_file(path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, &e)),
+            _ => Ok(()),
+        };
+    }
+    let one_line = |reason: &Error| reason.to_string().replace(['\t', '\n', '\r'], " ");
+    write_atomically(path, |sink| {
+        for Failed { index, path: image, reason } in failed {
+            writeln!(sink, "{index}\t{image}\t{}", one_line(reason)).map_err(|e| Error::io(path, &e))?;
+        }
+        Ok(())
+    })
+}
+
+/// The payload of the record of one line.
+fn make(entry: &ListEntry, root: &Path, settings: &PackSettings) -> Result<Vec<u8>> {
+    let path = root.join(&entry.path);
+    let bytes = fs::read(&path).map_err(|e| Error::io(&path, &e))?;
+    let encoded = if settings.pass_through {
+        bytes
+    } else {
+        let image = shape(&bytes, settings).map_err(|e| e.with_path(&path))?;
+        encode(&image, settings.encoding)?
+    };
+    if encoded.is_empty() {
+        return Err(Error::invalid(format!("bytes of {}", path.display()), 0, "an image"));
+    }
+    let first = entry.labels.first().copied().unwrap_or(0.0);
+    let all = settings.pack_label && entry.labels.len() > 1;
+    let record = ImageRecord {
+        label: if all { 0.0 } else { first },
+        labels: if all { entry.labels.clone() } else { Vec::new() },
+        id: entry.index,
+        id2: 0,
+        image: &encoded,
+    };
+    Ok(record.pack())
+}
+
+/// The image as it is to be stored.
+fn shape(bytes: &[u8], settings: &PackSettings) -> Result<Image> {
+    let channels = match settings.channels {
+        Some(channels) => channels,
+        None => stored_channels(bytes)?,
+    };
+    let mut image = decode(bytes, channels, &settings.limits)?;
+    if settings.center_crop {
+        image = centre(&image)?;
+    }
+    let Some(edge) = settings.resize else { return Ok(image) };
+    let (h, w) = (image.height(), image.width());
+    let longer =
+        |long: usize, short: usize| usize::try_from(long as u128 * edge as u128 / short as u128).unwrap_or(usize::MAX);
+    let (height, width) = if h > w { (longer(h, w), edge) } else { (edge, longer(w, h)) };
+    resize_image(&ImageThreads::calling(), image, height, width, settings.interpolation, &settings.limits)
+}
+
+/// The square in the centre.
+fn centre(image: &Image) -> Result<Image> {
+    let (h, w, c) = (image.height(), image.width(), image.channels());
+    let side = h.min(w);
+    let (top, left) = ((h - side) / 2, (w - side) / 2);
+    let rows = (top..top + side).flat_map(|y| image.row(y)[left * c..(left + side) * c].to_vec());
+    Image::new(side, side, c, rows.collect())
+}
