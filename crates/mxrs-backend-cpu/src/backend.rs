@@ -42,6 +42,9 @@ impl CpuBackend {
         if call.op.name == FUSED_OP {
             return pointwise::plan_fused(call, self.level, self.n_threads);
         }
+        if let Some(planned) = kernels::plan_update(call, self.level) {
+            return planned;
+        }
         if call.op.pointwise == Pointwise::Yes || call.inputs.is_empty() {
             return pointwise::plan(call, self.level, self.n_threads);
         }

@@ -9,11 +9,11 @@ use std::path::Path;
 
 /// An array of bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct IdxArray {
+pub struct IdxArray {
     /// Sizes of its axes, at least one.
-    pub(crate) sizes: Vec<usize>,
+    pub sizes: Vec<usize>,
     /// As many bytes as the sizes say.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 /// Most axes that are read.
@@ -32,7 +32,10 @@ pub(crate) fn open(path: &Path) -> Result<IdxArray> {
 }
 
 /// Reads from the start of a stream, which is gzip if it starts like it.
-pub(crate) fn read(mut stream: impl Read) -> Result<IdxArray> {
+///
+/// # Errors
+/// As [`open`].
+pub fn read(mut stream: impl Read) -> Result<IdxArray> {
     let mut start = [0; 2];
     let have = fill(&mut stream, &mut start)?;
     let whole = start[..have].chain(stream);

@@ -21,6 +21,9 @@
 //! Read next: [`DataIter`] for what all iterators do, [`ImageRecordIter`] for whole files of records, [`Augment`] for random
 //! changes of images, [`prepare`] for what happens to one image without any.
 
+// One reason only: `wide` calls functions compiled for AVX2 after asking the processor whether it has that.
+#![allow(unsafe_code)]
+
 mod augment;
 mod batch;
 mod create;
@@ -47,6 +50,14 @@ mod resample;
 mod resize_iter;
 mod text;
 mod threads;
+mod wide;
+
+/// Readers that take bytes, for the targets of `fuzz/`.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    pub use crate::idx_ubyte::read as idx_ubyte;
+    pub use crate::text::fuzzing::{csv, libsvm};
+}
 
 pub use augment::Augment;
 pub use batch::Batch;

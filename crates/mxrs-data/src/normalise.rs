@@ -146,15 +146,37 @@ fn fill<T: Send>(
         for (line, row) in lines.chunks_exact_mut(width).zip(first..) {
             // The planes of the channels follow each other.
             let (c, y) = (row / height, row % height);
-            let pixels = image.row(top + y)[left * channels + c..].iter().step_by(channels);
-            let values = pixels.zip(row * width..).map(|(pixel, place)| value(c, place, *pixel));
-            if finish.mirrored {
-                line.iter_mut().rev().zip(values).for_each(|(out, value)| *out = value);
-            } else {
-                line.iter_mut().zip(values).for_each(|(out, value)| *out = value);
+            let pixels = &image.row(top + y)[left * channels..][..width * channels];
+            let each = |place: usize, pixel: u8| value(c, row * width + place, pixel);
+            match channels {
+                1 => write_line::<1, T>(line, pixels, c, finish.mirrored, each),
+                3 => write_line::<3, T>(line, pixels, c, finish.mirrored, each),
+                _ => write_line::<4, T>(line, pixels, c, finish.mirrored, each),
             }
         }
     })
+}
+
+/// Writes the numbers of one channel of a row of pixels of `C` channels.
+#[inline(always)]
+fn write_line<const C: usize, T>(
+    line: &mut [T],
+    pixels: &[u8],
+    c: usize,
+    mirrored: bool,
+    each: impl Fn(usize, u8) -> T,
+) {
+    let pixels = pixels.as_chunks::<C>().0;
+    let c = c.min(C - 1);
+    if mirrored {
+        for ((out, pixel), place) in line.iter_mut().rev().zip(pixels).zip(0..) {
+            *out = each(place, pixel[c]);
+        }
+    } else {
+        for ((out, pixel), place) in line.iter_mut().zip(pixels).zip(0..) {
+            *out = each(place, pixel[c]);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -181,6 +181,32 @@ fn shapes_and_types() {
     assert!(digits(9).pixel_type(PixelType::U8).build().unwrap().next().unwrap().is_err(), "plain batches are f32");
 }
 
+/// Memory of the caller's that says when it is given back.
+struct Page(Vec<u64>);
+
+impl mxrs_format::Lent for Page {
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
+
+#[test]
+fn batches_lie_in_memory_that_was_lent() {
+    let lender = mxrs_format::Lender::new(|len| Ok(Box::new(Page(vec![u64::MAX; len / 8]))));
+    for round_batch in [true, false] {
+        let builder = digits(40).round_batch(round_batch);
+        let lent = epochs(builder.clone().lender(lender.clone()), 1).remove(0);
+        assert_eq!(lent, epochs(builder, 1)[0]);
+        for batch in lent {
+            let (_, _, bytes) = batch.data.into_iter().next().unwrap().into_parts();
+            assert!(bytes.into_lent::<Page>().is_ok());
+        }
+    }
+}
+
 #[test]
 fn labels_of_a_list_by_id() {
     let folder = tempfile::tempdir().unwrap();

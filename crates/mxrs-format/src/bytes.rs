@@ -36,8 +36,11 @@ impl Lender {
         Self(Arc::new(lend))
     }
 
-    /// Memory of this many bytes.
-    pub(crate) fn lend(&self, len: usize) -> Result<AlignedBytes> {
+    /// Memory of this many bytes, of any content; other memory when what was lent is of another size or not aligned.
+    ///
+    /// # Errors
+    /// Those of the lender.
+    pub fn lend(&self, len: usize) -> Result<AlignedBytes> {
         let memory = (self.0)(len)?;
         let is_fit = memory.bytes().len() == len && memory.bytes().as_ptr().align_offset(8) == 0;
         Ok(if is_fit { AlignedBytes { memory: Memory::Lent(memory), len } } else { AlignedBytes::zeroed(len) })

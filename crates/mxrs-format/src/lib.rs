@@ -33,6 +33,7 @@ pub mod npy;
 pub mod npz;
 pub mod onnx;
 pub mod params;
+pub mod pickle;
 pub mod reader;
 pub mod recordio;
 pub mod safetensors;

@@ -65,4 +65,5 @@ pub use known::{find, known_names, not_built};
 pub use legacy::legacy_name;
 pub use quantised::{QuantType, Range};
 pub use reduction::ReduceParams;
+pub use updates::PreloadedAdamParams;
 pub use with_scalar::ScalarParams;

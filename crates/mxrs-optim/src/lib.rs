@@ -39,6 +39,7 @@ mod create;
 mod mult;
 mod optimizer;
 pub mod optimizers;
+mod pickled;
 pub mod schedule;
 mod settings;
 mod state;

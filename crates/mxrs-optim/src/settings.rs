@@ -27,7 +27,7 @@ impl<'a> Settings<'a> {
     /// An error about a setting.
     pub fn refuse(&self, name: &str, expected: impl Into<String>, got: &str) -> Error {
         Error::new(ErrorKind::Attribute {
-            op: format!("optimizer {}", self.owner).into(),
+            op: format!("optimizer {}", self.owner),
             name: name.into(),
             expected: expected.into(),
             got: format!("\"{}\"", got.chars().take(80).collect::<String>()),

@@ -5,6 +5,7 @@ mod common;
 use common::{array, imperative, numbers, reference};
 use mxrs_backend_cpu::CpuBackend;
 use mxrs_exec::Imperative;
+use mxrs_format::pickle::PickledStates;
 use mxrs_ndarray::NdArray;
 use mxrs_optim::schedule::{Cosine, Factor, LrScheduler, MultiFactor, Poly, Warmup, WarmupMode};
 use mxrs_optim::{Gradient, Updater};
@@ -157,4 +158,79 @@ fn o2_aggregated_updates_are_single_ones() {
             assert_eq!(bits(2), single, "{}", case["name"]);
         }
     }
+}
+
+/// A run of MXNet that was saved after five updates goes on here, and its last five updates are MXNet's.
+#[test]
+fn o7_mxnets_states_go_on_here() {
+    let (document, nd) = (document(), reference());
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut n_compared = 0;
+    for case in document["cases"].as_array().expect("cases") {
+        let name = case["name"].as_str().expect("a name");
+        let path = folder.join(format!("{name}.states"));
+        if !path.exists() {
+            continue;
+        }
+        let saved = PickledStates::load(&path, &mxrs_format::Options::default()).unwrap_or_else(|e| panic!("{e}"));
+        let dtype = if case["half"] == true { DType::F16 } else { DType::F32 };
+        let made = |name: &str, values: &Value| {
+            let shape = document["shapes"][name].as_array().expect("a shape");
+            let shape: Vec<usize> = shape.iter().filter_map(Value::as_u64).map(|n| n as usize).collect();
+            array(&nd, &shape, &floats(&values[name]), dtype)
+        };
+        let weights: Vec<NdArray> = NAMES.iter().map(|name| made(name, &case["steps"][4])).collect();
+        let params = |grads: &'_ [NdArray]| -> Vec<(&'static str, NdArray, NdArray)> {
+            NAMES.iter().zip(&weights).zip(grads).map(|((n, w), g)| (*n, w.clone(), g.clone())).collect()
+        };
+        let mut updater = updater(case, 4);
+        let update = |updater: &mut Updater, grads: &[NdArray], first: bool| {
+            let owned = params(grads);
+            let all: Vec<Gradient<'_>> =
+                owned.iter().map(|(name, weight, grad)| Gradient { name, weight, grad }).collect();
+            if first { updater.set_pickled_states(&nd, &all, &saved) } else { updater.update_all(&nd, &all) }
+        };
+        update(&mut updater, &weights, true).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(saved.optimizer.is_some(), updater.optimizer().common().num_update == 5, "{name}");
+        let tolerance = if case["half"] == true { 1e-3 } else { 1e-6 };
+        for step in 5..10 {
+            let grads: Vec<NdArray> = NAMES.iter().map(|name| made(name, &document["grads"][step])).collect();
+            update(&mut updater, &grads, false).unwrap_or_else(|e| panic!("{name}: {e}"));
+            for (parameter, weight) in NAMES.iter().zip(&weights) {
+                let expected = floats(&case["steps"][step][*parameter]);
+                for (a, b) in numbers(&nd, weight).iter().zip(&expected) {
+                    assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{name}, {parameter}, {step}: {a} {b}");
+                }
+            }
+        }
+        n_compared += 1;
+    }
+    assert_eq!(n_compared, 6);
+}
+
+#[test]
+fn o8_mxnets_states_of_something_else_are_refused() {
+    let (document, nd) = (document(), reference());
+    let case = document["cases"].as_array().expect("cases").iter().find(|case| case["name"] == "sgd_momentum_0.9_all");
+    let case = case.expect("the case");
+    let file = |name: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{name}.states"));
+        PickledStates::load(path, &mxrs_format::Options::default()).expect("a readable file")
+    };
+    let shapes: [&[usize]; 3] = [&[4, 3], &[7], &[5]];
+    let weights = shapes.map(|shape| array(&nd, shape, &vec![0.0; shape.iter().product()], DType::F32));
+    let all: Vec<Gradient<'_>> =
+        NAMES.iter().zip(&weights).map(|(name, weight)| Gradient { name, weight, grad: weight }).collect();
+    let refused = |params: &[Gradient<'_>], name: &str| {
+        let mut updater = updater(case, 4);
+        let error = updater.set_pickled_states(&nd, params, &file(name)).expect_err("other states");
+        assert!(updater.state_arrays().is_empty());
+        error.to_string()
+    };
+    let message = refused(&all, "sgd_momentum_0.9_all");
+    assert!(message.contains("fc_bias") && message.contains("(7,)") && message.contains("(4,)"), "{message}");
+    let message = refused(&all, "adam_all");
+    assert!(message.contains("Adam") && message.contains("sgd"), "{message}");
+    let message = refused(&all[..1], "sgd_momentum_0.9_all");
+    assert!(message.contains("parameter 1"), "{message}");
 }

@@ -21,4 +21,4 @@ mod update;
 pub use module::{BindFor, CheckpointOptions, FitOptions, FitReport, InitOptions, Module, ModuleNames, Outcome};
 pub use norm::{clip_global_norm, global_norm};
 pub use trainer::Trainer;
-pub use update::{OptimizerStates, Parameter, WeightUpdate};
+pub use update::{Parameter, WeightUpdate};

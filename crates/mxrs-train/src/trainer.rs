@@ -1,9 +1,10 @@
 //! Updates for imperative code: record, take gradients, step.
 
 use crate::norm::clip_global_norm;
-use crate::update::{OptimizerStates, Parameter, WeightUpdate};
+use crate::update::{Parameter, WeightUpdate};
 use mxrs_exec::{GradReq, Imperative, autograd};
 use mxrs_ndarray::NdArray;
+use mxrs_optim::SavedStates;
 use mxrs_types::{Error, Result};
 
 /// Updates arrays by their gradients, as Gluon's `Trainer`.
@@ -98,7 +99,7 @@ impl Trainer {
     ///
     /// # Errors
     /// As [`WeightUpdate::states`].
-    pub fn states(&self) -> Result<OptimizerStates> {
+    pub fn states(&self) -> Result<SavedStates> {
         self.update.states()
     }
 
@@ -106,7 +107,7 @@ impl Trainer {
     ///
     /// # Errors
     /// As [`WeightUpdate::set_states`].
-    pub fn set_states(&mut self, states: &OptimizerStates) -> Result<()> {
+    pub fn set_states(&mut self, states: &SavedStates) -> Result<()> {
         self.update.set_states(&self.nd, &self.params, states)
     }
 }

@@ -1,9 +1,8 @@
 //! What turns gradients into new weights, as the training loop sees it.
 
-use indexmap::IndexMap;
 use mxrs_exec::Imperative;
-use mxrs_format::Tensor;
 use mxrs_ndarray::NdArray;
+use mxrs_optim::{Gradient, SavedStates, Updater};
 use mxrs_types::Result;
 
 /// A parameter, and where its gradient is.
@@ -17,16 +16,7 @@ pub struct Parameter {
     pub grad: NdArray,
 }
 
-/// Everything an optimizer needs to go on as if it had never stopped.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OptimizerStates {
-    /// Arrays, such as momenta, by a name made of the parameter's: `state/fc1_weight/mom`.
-    pub tensors: IndexMap<String, Tensor>,
-    /// Numbers and words: the count of updates, what the optimizer is called.
-    pub metadata: IndexMap<String, String>,
-}
-
-/// Updates weights: an optimizer with the states of all parameters.
+/// Updates weights: an optimizer with the states of all parameters, as [`Updater`] is.
 pub trait WeightUpdate: Send {
     /// What gradients are multiplied by; one over the batch size, as a rule.
     fn set_rescale_grad(&mut self, rescale: f64);
@@ -47,11 +37,41 @@ pub trait WeightUpdate: Send {
     ///
     /// # Errors
     /// What computing them reported.
-    fn states(&self) -> Result<OptimizerStates>;
+    fn states(&self) -> Result<SavedStates>;
 
     /// Goes on from these.
     ///
     /// # Errors
     /// States of another optimizer, of parameters that are not there, or of other shapes.
-    fn set_states(&mut self, nd: &Imperative, params: &[Parameter], states: &OptimizerStates) -> Result<()>;
+    fn set_states(&mut self, nd: &Imperative, params: &[Parameter], states: &SavedStates) -> Result<()>;
+}
+
+impl WeightUpdate for Updater {
+    fn set_rescale_grad(&mut self, rescale: f64) {
+        self.optimizer_mut().common_mut().rescale_grad = rescale;
+    }
+
+    fn learning_rate(&self) -> f64 {
+        self.optimizer().common().lr_now()
+    }
+
+    fn num_update(&self) -> u64 {
+        self.optimizer().common().num_update
+    }
+
+    fn update(&mut self, nd: &Imperative, params: &[Parameter]) -> Result<()> {
+        self.update_all(nd, &gradients(params))
+    }
+
+    fn states(&self) -> Result<SavedStates> {
+        Self::states(self)
+    }
+
+    fn set_states(&mut self, nd: &Imperative, params: &[Parameter], states: &SavedStates) -> Result<()> {
+        Self::set_states(self, nd, &gradients(params), states)
+    }
+}
+
+fn gradients(params: &[Parameter]) -> Vec<Gradient<'_>> {
+    params.iter().map(|p| Gradient { name: &p.name, weight: &p.weight, grad: &p.grad }).collect()
 }

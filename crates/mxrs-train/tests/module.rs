@@ -335,6 +335,45 @@ fn a_monitor_prints_what_matches_and_changes_nothing() {
     assert!(Monitor::new(MonitorOptions { pattern: "(".into(), ..MonitorOptions::new(1) }).is_err());
 }
 
+/// Factors of learning rates come from the variables; a rescaling that was asked for stays.
+#[test]
+fn optimizers_by_name() {
+    let mut data = iter(1, 8, 8, 3);
+    let weight = mxrs_op::Attrs::from([("__lr_mult__", "0")]);
+    let mut net = Net::default();
+    let attrs = [("num_hidden", "3"), ("no_bias", "True")];
+    let x = net.call(
+        "FullyConnected",
+        "a",
+        &attrs,
+        &[&Symbol::variable("data"), &Symbol::variable_with("a_weight", weight)],
+    );
+    let x = net.call("FullyConnected", "b", &attrs, &[&x]);
+    let graph = net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().unwrap();
+    let mut changes = Vec::new();
+    let one = batch(&mut data);
+    for settings in [&[][..], &[("rescale_grad", "1")][..]] {
+        let mut module = Module::new(&graph, &context(), &options(), ModuleNames::default()).unwrap();
+        module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
+        module.init_params(None, &fit_options(1).init).unwrap();
+        module.init_optimizer_named("sgd", settings).unwrap();
+        let before = module.get_params().unwrap().arg;
+        module.forward_backward(one.clone()).unwrap();
+        module.update().unwrap();
+        let after = module.get_params().unwrap().arg;
+        assert_eq!(before["a_weight"], after["a_weight"]);
+        let values = |tensor: &Tensor| tensor.to_f32_vec().unwrap();
+        let pairs = values(&before["b_weight"]).into_iter().zip(values(&after["b_weight"]));
+        changes.push(pairs.map(|(b, a)| f64::from((a - b).abs())).fold(0.0, f64::max));
+    }
+    assert!(changes[0] > 0.0 && (changes[1] / changes[0] - 8.0).abs() < 0.1, "{changes:?}");
+    let mut module = module();
+    module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
+    let error = module.init_optimizer_named("sgdd", &[]).unwrap_err().to_string();
+    assert!(error.contains("sgd"), "{error}");
+    assert!(module.init_optimizer_named("sgd", &[("learning_rate", "nan")]).is_err());
+}
+
 #[test]
 fn clipping_bounds_the_norm() {
     let mut module = module();

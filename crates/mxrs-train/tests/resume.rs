@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Sgd, bits, context, iter, log_of, options, small_net};
+use common::{bits, context, iter, log_of, options, small_net};
 use mxrs_data::DataIter;
 use mxrs_models::Initializer;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,18 @@ const BATCHES: u64 = 5;
 fn options_of(prefix: Option<&Path>) -> FitOptions {
     let init = InitOptions { initializer: Initializer::xavier(3.0), seed: 5, ..InitOptions::default() };
     let checkpoint = prefix.map(CheckpointOptions::new);
-    FitOptions { init, checkpoint, resume: true, ..FitOptions::new(EPOCHS) }
+    FitOptions { init, checkpoint, resume: true, ..optimized(FitOptions::new(EPOCHS), OPTIMIZERS[0]) }
+}
+
+/// An optimizer with its settings.
+type Optimizer = (&'static str, &'static [(&'static str, &'static str)]);
+
+const OPTIMIZERS: [Optimizer; 2] =
+    [("sgd", &[("learning_rate", "0.1"), ("momentum", "0.9"), ("wd", "1e-3")]), ("adam", &[("learning_rate", "0.01")])];
+
+fn optimized(options: FitOptions, (name, settings): Optimizer) -> FitOptions {
+    let optimizer_params = settings.iter().map(|(key, text)| (key.to_string(), text.to_string())).collect();
+    FitOptions { optimizer: name.into(), optimizer_params, ..options }
 }
 
 /// Trains in a process of its own, as it were: nothing is left from an earlier call but files.
@@ -29,8 +40,7 @@ fn train(options: &FitOptions, callbacks: &mut Callbacks) -> Result<(Module, Fit
     let mut metric = create("acc", &[])?;
     let (mut train, mut eval) = (iter(1, 8 * BATCHES as usize - 3, 8, 3), iter(2, 16, 8, 3));
     let eval: Option<&mut dyn DataIter> = Some(&mut eval);
-    let optimizer = Some(Sgd::boxed(0.1, 0.9));
-    let report = module.fit(&mut train, eval, &mut metric, optimizer, callbacks, options)?;
+    let report = module.fit(&mut train, eval, &mut metric, None, callbacks, options)?;
     Ok((module, report))
 }
 
@@ -52,12 +62,14 @@ fn raise_after(flag: &Arc<AtomicBool>, n: u64) -> Callbacks {
 
 #[test]
 fn wherever_it_is_interrupted_the_weights_end_bit_equal() {
-    let expected = unbroken();
-    for stop in 1..=EPOCHS * BATCHES {
+    let places = OPTIMIZERS.iter().flat_map(|optimizer| (1..=EPOCHS * BATCHES).map(move |stop| (*optimizer, stop)));
+    for (optimizer, stop) in places {
+        let expected = bits(&train(&optimized(options_of(None), optimizer), &mut Callbacks::default()).unwrap().0);
         let dir = tempfile::tempdir().unwrap();
         let prefix = dir.path().join("runs/net");
         let flag = Arc::new(AtomicBool::new(false));
-        let options = FitOptions { interrupt: Some(flag.clone()), ..options_of(Some(&prefix)) };
+        let options = optimized(options_of(Some(&prefix)), optimizer);
+        let options = FitOptions { interrupt: Some(flag.clone()), ..options };
         let (_, report) = train(&options, &mut raise_after(&flag, stop)).unwrap();
         assert_eq!(report.outcome, Outcome::Interrupted);
         let at = Position { epoch: stop / BATCHES, batch: stop % BATCHES };
@@ -65,7 +77,7 @@ fn wherever_it_is_interrupted_the_weights_end_bit_equal() {
         flag.store(false, Ordering::Relaxed);
         let (module, report) = train(&options, &mut Callbacks::default()).unwrap();
         assert_eq!((report.outcome, report.position), (Outcome::Finished, Position::epoch(EPOCHS)));
-        assert!(bits(&module) == expected, "interrupted after batch {stop}");
+        assert!(bits(&module) == expected, "{}: interrupted after batch {stop}", optimizer.0);
         let left: Vec<Position> = find(&prefix).unwrap().iter().map(|found| found.position).collect();
         assert!(left.iter().all(|position| position.batch == 0), "what was within an epoch is gone: {left:?}");
     }
@@ -102,8 +114,8 @@ fn a_checkpoint_that_is_not_whole_is_passed_over() {
         &|newest| std::fs::write(newest.with_extension("params"), "half").unwrap(),
         &|newest| {
             let mut bytes = std::fs::read(newest.with_extension("params")).unwrap();
-            let last = bytes.len() / 2;
-            bytes[last] ^= 1;
+            // Within the elements of the first array.
+            bytes[100] ^= 1;
             std::fs::write(newest.with_extension("params"), bytes).unwrap();
         },
         &|newest| std::fs::write(newest.with_extension("states"), "").unwrap(),
@@ -170,11 +182,19 @@ fn states_of_another_network_are_refused() {
     train(&options_of(Some(&prefix)), &mut Callbacks::default()).unwrap();
     let mut module = Module::new(&small_net(9, 3), &context(), &options(), ModuleNames::default()).unwrap();
     let (mut metric, mut none) = (create("acc", &[]).unwrap(), Callbacks::default());
-    let optimizer = Some(Sgd::boxed(0.1, 0.9));
     let more = FitOptions { num_epoch: 9, ..options_of(Some(&prefix)) };
-    let error =
-        module.fit(&mut iter(1, 40, 8, 3), None, &mut metric, optimizer, &mut none, &more).unwrap_err().to_string();
+    let error = module.fit(&mut iter(1, 40, 8, 3), None, &mut metric, None, &mut none, &more).unwrap_err().to_string();
     assert!(error.contains("fc1_weight") && error.contains("(8, 6)") && error.contains("(9, 6)"), "{error}");
+}
+
+#[test]
+fn states_of_another_optimizer_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("net");
+    train(&options_of(Some(&prefix)), &mut Callbacks::default()).unwrap();
+    let more = FitOptions { num_epoch: 9, ..optimized(options_of(Some(&prefix)), OPTIMIZERS[1]) };
+    let error = train(&more, &mut Callbacks::default()).err().expect("they are sgd's").to_string();
+    assert!(error.contains("sgd") && error.contains("adam"), "{error}");
 }
 
 /// The child of the test below: trains until it is killed or done.

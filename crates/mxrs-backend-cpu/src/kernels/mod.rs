@@ -13,6 +13,7 @@ mod short;
 mod softmax;
 mod softmax_loss;
 mod transpose;
+mod update;
 
 use crate::level::Level;
 use crate::plan::Planned;
@@ -36,6 +37,12 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
         return short::plan(call, |wide| arithmetic(wide, level));
     }
     arithmetic(call, level)
+}
+
+/// Plans a call of an operator that updates weights; `None` for others. Asked before whether an operator is pointwise: one
+/// of them is.
+pub fn plan_update(call: &OpCall<'_>, level: Level) -> Option<Planned> {
+    update::plan(call, level)
 }
 
 /// Kernels that compute in the type of their tensors.

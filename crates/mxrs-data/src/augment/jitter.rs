@@ -3,6 +3,7 @@
 use super::Augment;
 use crate::Image;
 use crate::random::Random;
+use crate::wide::wide;
 
 /// Whether there is anything to do.
 pub(super) fn is_wanted(augment: &Augment) -> bool {
@@ -11,11 +12,13 @@ pub(super) fn is_wanted(augment: &Augment) -> bool {
 
 /// Grey of a pixel as the reference takes it: it holds its pixels as blue, green, red and asks for the grey of red, green,
 /// blue, so that blue has the weight of red.
+#[inline(always)]
 fn grey([r, g, b]: [u8; 3]) -> u8 {
     ((3735 * u32::from(r) + 19235 * u32::from(g) + 9798 * u32::from(b) + (1 << 14)) >> 15) as u8
 }
 
 /// Rounded to the nearest pixel value, ties to even.
+#[inline(always)]
 fn saturate(value: f32) -> u8 {
     // The sum has no room for a fraction: the addition rounds.
     ((value.clamp(0.0, 255.0) + 8_388_608.0).to_bits() & 0xff) as u8
@@ -73,12 +76,10 @@ fn grey_mean(image: &Image) -> f32 {
     let pixels = image.pixels();
     let sum: u64 = match image.channels() {
         1 => pixels.iter().map(|v| u64::from(*v)).sum(),
-        3 => pixels
-            .as_chunks::<3>()
-            .0
-            .chunks(1024)
-            .map(|run| u64::from(run.iter().map(|p| u32::from(grey(*p))).sum::<u32>()))
-            .sum(),
+        3 => wide(|| {
+            let run = |run: &[[u8; 3]]| u64::from(run.iter().map(|p| u32::from(grey(*p))).sum::<u32>());
+            pixels.as_chunks::<3>().0.chunks(1024).map(run).sum()
+        }),
         _ => pixels.as_chunks::<4>().0.iter().map(|[r, g, b, _]| u64::from(grey([*r, *g, *b]))).sum(),
     };
     (sum as f64 / (image.height() * image.width()) as f64) as f32
@@ -87,17 +88,19 @@ fn grey_mean(image: &Image) -> f32 {
 /// Every pixel away from its grey, or towards it. A grey image stays.
 fn saturation(image: &mut Image, factor: f32) {
     let channels = image.channels();
-    let change = |r: &mut u8, g: &mut u8, b: &mut u8| {
-        let part = f32::from(grey([*r, *g, *b])) * (1.0 - factor);
-        for value in [r, g, b] {
-            *value = saturate(f32::from(*value) * factor + part);
-        }
-    };
-    match channels {
-        3 => image.pixels_mut().as_chunks_mut::<3>().0.iter_mut().for_each(|[r, g, b]| change(r, g, b)),
-        4 => image.pixels_mut().as_chunks_mut::<4>().0.iter_mut().for_each(|[r, g, b, _]| change(r, g, b)),
+    wide(|| match channels {
+        3 => image.pixels_mut().as_chunks_mut::<3>().0.iter_mut().for_each(|pixel| *pixel = saturated(*pixel, factor)),
+        4 => image.pixels_mut().as_chunks_mut::<4>().0.iter_mut().for_each(|[r, g, b, _]| {
+            [*r, *g, *b] = saturated([*r, *g, *b], factor);
+        }),
         _ => {}
-    }
+    });
+}
+
+#[inline(always)]
+fn saturated(pixel: [u8; 3], factor: f32) -> [u8; 3] {
+    let part = f32::from(grey(pixel)) * (1.0 - factor);
+    pixel.map(|value| saturate(f32::from(value) * factor + part))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! From the channels an image has to the channels that are wanted.
 
+use crate::wide::wide;
+
 /// Grey of a PNG pixel.
 pub(super) fn png_grey([r, g, b]: [u8; 3]) -> u8 {
     ((9797 * u32::from(r) + 19234 * u32::from(g) + 3737 * u32::from(b)) >> 15) as u8
@@ -11,14 +13,48 @@ pub(super) fn jpeg_grey([r, g, b]: [u8; 3]) -> u8 {
 }
 
 /// Red, green and blue of luminance and chrominance as JFIF defines them, in 16-bit fixed point, in place.
+#[inline(always)]
 pub(super) fn ycc_to_rgb(pixel: &mut [u8; 3]) {
-    const HALF: i32 = 1 << 15;
     let [y, cb, cr] = pixel.map(i32::from);
+    *pixel = rgb_of(y, cb, cr);
+}
+
+#[inline(always)]
+fn rgb_of(y: i32, cb: i32, cr: i32) -> [u8; 3] {
+    const HALF: i32 = 1 << 15;
     let (cb, cr) = (cb - 128, cr - 128);
     let red = y + ((91_881 * cr + HALF) >> 16);
     let green = y + ((-22_554 * cb - 46_802 * cr + HALF) >> 16);
     let blue = y + ((116_130 * cb + HALF) >> 16);
-    *pixel = [red, green, blue].map(|v| v.clamp(0, 255) as u8);
+    [red, green, blue].map(|v| v.clamp(0, 255) as u8)
+}
+
+/// [`ycc_to_rgb`] of all pixels.
+pub(super) fn all_ycc_to_rgb(pixels: &mut [u8]) {
+    /// Pixels that are taken apart into components at once, so that vectors hold one component of many.
+    const RUN: usize = 32;
+    wide(|| {
+        let (runs, rest) = pixels.as_chunks_mut::<{ 3 * RUN }>();
+        for run in runs {
+            let mut parts = [[0_i32; RUN]; 3];
+            for i in 0..RUN {
+                for c in 0..3 {
+                    parts[c][i] = i32::from(run[3 * i + c]);
+                }
+            }
+            let mut out = [[0_u8; RUN]; 3];
+            for i in 0..RUN {
+                let [red, green, blue] = rgb_of(parts[0][i], parts[1][i], parts[2][i]);
+                (out[0][i], out[1][i], out[2][i]) = (red, green, blue);
+            }
+            for i in 0..RUN {
+                for c in 0..3 {
+                    run[3 * i + c] = out[c][i];
+                }
+            }
+        }
+        rest.as_chunks_mut().0.iter_mut().for_each(ycc_to_rgb);
+    });
 }
 
 /// Red, green and blue of inks stored inverted, as Adobe does: 255 is no ink. Rounds as OpenCV does.
@@ -91,6 +127,15 @@ mod tests {
                 assert!((f64::from(inks_to_rgb([ink, ink, ink, key])[0]) - exact).abs() < 2.0);
             }
         }
+    }
+
+    #[test]
+    fn many_pixels_at_once_are_the_same() {
+        let mut many: Vec<u8> = (0..3 * 1000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let mut one = many.clone();
+        one.as_chunks_mut().0.iter_mut().for_each(ycc_to_rgb);
+        all_ycc_to_rgb(&mut many);
+        assert_eq!(many, one);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! JPEG: surveyed here, decoded by zune-jpeg.
 
-use super::channels::{convert, inks_to_rgb, jpeg_grey, ycc_to_rgb};
+use super::channels::{all_ycc_to_rgb, convert, inks_to_rgb, jpeg_grey, ycc_to_rgb};
 use super::jpeg_survey::Survey;
 use crate::{DecodeLimits, Image, fault};
 use mxrs_types::{FormatErrorKind, Result};
@@ -66,7 +66,7 @@ fn to_grey_or_rgb(mut pixels: Vec<u8>, coded: ColorSpace) -> (Vec<u8>, usize) {
     match coded {
         ColorSpace::Luma => (pixels, 1),
         ColorSpace::YCbCr => {
-            pixels.as_chunks_mut().0.iter_mut().for_each(ycc_to_rgb);
+            all_ycc_to_rgb(&mut pixels);
             (pixels, 3)
         }
         ColorSpace::CMYK => (pixels.as_chunks().0.iter().flat_map(|inks| inks_to_rgb(*inks)).collect(), 3),

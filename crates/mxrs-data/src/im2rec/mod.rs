@@ -4,4 +4,4 @@ mod listing;
 mod pack;
 
 pub use listing::{ListSettings, Listed, make_lists};
-pub use pack::{Failed, PackReport, PackSettings, lists_of, pack};
+pub use pack::{Failed, PackReport, PackSettings, lists_of, pack, pack_part};

@@ -110,7 +110,26 @@ pub fn pack(
     settings: &PackSettings,
     progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<PackReport> {
+    pack_part(list, root, &list.with_extension("rec"), (0, 1), settings, progress)
+}
+
+/// As [`pack`], of part `part` of `n_parts` of the lines, into the record file `rec`; its index is `<rec>.idx` without the
+/// extension `.rec`, and so is the list of failures.
+///
+/// # Errors
+/// As [`pack`]; [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`.
+pub fn pack_part(
+    list: &Path,
+    root: &Path,
+    rec: &Path,
+    (part, n_parts): (usize, usize),
+    settings: &PackSettings,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<PackReport> {
     settings.encoding.check()?;
+    if part >= n_parts {
+        return Err(Error::invalid("part", part, format!("below nsplit ({n_parts})")));
+    }
     let Some(threads) = NonZeroUsize::new(settings.num_thread) else {
         return Err(Error::invalid("num-thread", 0, "at least 1"));
     };
@@ -119,7 +138,13 @@ pub fn pack(
     }
     let loaded = ImageList::open(list, &Options::strict())?;
     let ImageList { entries, n_skipped } = loaded.value;
-    let mut writer = IndexedWriter::create(list.with_extension("rec"), list.with_extension("idx"))?;
+    let bound = |part: usize| (entries.len() as u128 * part as u128 / n_parts as u128) as usize;
+    let entries = &entries[bound(part)..bound(part + 1)];
+    let beside = |extension: &str| match rec.extension().is_some_and(|e| e == "rec") {
+        true => rec.with_extension(extension),
+        false => PathBuf::from(format!("{}.{extension}", rec.display())),
+    };
+    let mut writer = IndexedWriter::create(rec, beside("idx"))?;
     let team = Team::new(TeamConfig { threads, cpus: None })?;
     let mut report = PackReport { n_skipped_lines: n_skipped, ..PackReport::default() };
     let mut done = 0;
@@ -140,7 +165,7 @@ pub fn pack(
         }
         progress(done)?;
     }
-    write_failed(&list.with_extension("failed"), &report.failed)?;
+    write_failed(&beside("failed"), &report.failed)?;
     writer.finish()?;
     Ok(report)
 }

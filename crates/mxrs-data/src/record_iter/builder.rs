@@ -5,6 +5,7 @@ use super::labels::ListLabels;
 use super::{ImageRecordIter, mean_image};
 use crate::record_source::{Chunks, RecordSource, Shuffle};
 use crate::{Augment, DataDesc, DecodeLimits, ImageOptions, ImageThreads, PixelType, PrefetchingIter};
+use mxrs_format::Lender;
 use mxrs_sync::{Arc, Team, TeamConfig};
 use mxrs_types::{DType, Error, ErrorKind, Result, Shape};
 use std::num::NonZeroUsize;
@@ -34,6 +35,7 @@ pub struct ImageRecordIterBuilder {
     pub(super) image_threads: ImageThreads,
     pub(super) data_name: String,
     pub(super) label_name: String,
+    pub(super) lender: Option<Lender>,
 }
 
 impl ImageRecordIterBuilder {
@@ -60,6 +62,7 @@ impl ImageRecordIterBuilder {
             image_threads: ImageThreads::calling(),
             data_name: "data".into(),
             label_name: "softmax_label".into(),
+            lender: None,
         }
     }
 
@@ -174,6 +177,13 @@ impl ImageRecordIterBuilder {
     #[must_use]
     pub fn names(self, data: impl Into<String>, label: impl Into<String>) -> Self {
         Self { data_name: data.into(), label_name: label.into(), ..self }
+    }
+
+    /// Whose memory the data of [`crate::DataBatch`]es is written into, so that whoever lent it can use it without a copy;
+    /// memory of its own.
+    #[must_use]
+    pub fn lender(self, lender: Lender) -> Self {
+        Self { lender: Some(lender), ..self }
     }
 
     /// Length that the shorter edge is resized to before the crop.

@@ -165,7 +165,7 @@ impl ImageRecordIter {
         Ok(Records { records, pad })
     }
 
-    /// Decodes and prepares the records of one batch into `data` and `labels`, both full of zeros.
+    /// Decodes and prepares the records of one batch into `data` and `labels`, whose rows beyond them are zero.
     fn fill(&mut self, records: &Records, data: &mut [u8], labels: &mut [f32]) -> Result<Rows> {
         let settings = &self.settings;
         let (n, label_width) = (settings.batch_size, settings.label_width);
@@ -262,7 +262,17 @@ impl ImageRecordIter {
         let Some(records) = self.next_records()? else { return Ok(None) };
         let ([data], [label]) = (&self.data, &self.labels);
         let (dtype, shape, label_shape) = (data.dtype, data.shape.clone(), label.shape.clone());
-        let mut data = AlignedBytes::zeroed(shape.checked_size_bytes(dtype)?);
+        let len = shape.checked_size_bytes(dtype)?;
+        let mut data = match &self.settings.lender {
+            Some(lender) => {
+                let mut lent = lender.lend(len)?;
+                // Rows that are not written are zero.
+                let written = len / self.settings.batch_size * records.records.len();
+                lent[written..].fill(0);
+                lent
+            }
+            None => AlignedBytes::zeroed(len),
+        };
         let mut labels = vec![0.0_f32; label_shape.n_elements()];
         let Rows { index, pad, .. } = self.fill(&records, &mut data, &mut labels)?;
         let data = Dense::new(dtype, shape, data)?;

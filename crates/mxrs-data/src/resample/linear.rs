@@ -4,6 +4,7 @@
 //! fractional bits; columns are combined exactly, rows with 4 bits less, and the sum is rounded half up.
 
 use super::{Interpolation, Out, Region, View, resize_region};
+use crate::wide::wide;
 use crate::{DecodeLimits, Image, ImageThreads};
 use mxrs_types::Result;
 
@@ -110,10 +111,12 @@ fn combine(view: View<'_>, out: Out<'_>, columns: &[Tap], rows: &[Tap]) -> Resul
             }
             near.fill(view, row.near, columns);
             far.fill(view, row.far, columns);
-            for ((o, &n), &f) in out.iter_mut().zip(&near.values).zip(&far.values) {
-                let sum = ((row.weight_near * (n >> 4)) >> 16) + ((row.weight_far * (f >> 4)) >> 16);
-                *o = ((sum + 2) >> 2).clamp(0, 255) as u8;
-            }
+            wide(|| {
+                for ((o, &n), &f) in out.iter_mut().zip(&near.values).zip(&far.values) {
+                    let sum = ((row.weight_near * (n >> 4)) >> 16) + ((row.weight_far * (f >> 4)) >> 16);
+                    *o = ((sum + 2) >> 2).clamp(0, 255) as u8;
+                }
+            });
         }
     })
 }
@@ -133,14 +136,24 @@ impl Combined {
         if self.source == Some(y) {
             return;
         }
-        let (channels, row) = (view.image.channels(), view.row(y));
-        for (tap, out) in columns.iter().zip(self.values.chunks_exact_mut(channels)) {
-            let (near, far) = (&row[tap.near * channels..], &row[tap.far * channels..]);
-            for c in 0..channels {
-                out[c] = i32::from(near[c]) * tap.weight_near + i32::from(far[c]) * tap.weight_far;
-            }
+        let row = view.row(y);
+        match view.image.channels() {
+            1 => along::<1>(row, columns, &mut self.values),
+            3 => along::<3>(row, columns, &mut self.values),
+            _ => along::<4>(row, columns, &mut self.values),
         }
         self.source = Some(y);
+    }
+}
+
+/// Combines a row of pixels of `C` channels along the columns.
+fn along<const C: usize>(row: &[u8], columns: &[Tap], out: &mut [i32]) {
+    let pixels = row.as_chunks::<C>().0;
+    for (tap, out) in columns.iter().zip(out.as_chunks_mut::<C>().0) {
+        let (near, far) = (&pixels[tap.near], &pixels[tap.far]);
+        for c in 0..C {
+            out[c] = i32::from(near[c]) * tap.weight_near + i32::from(far[c]) * tap.weight_far;
+        }
     }
 }
 

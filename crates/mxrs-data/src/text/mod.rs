@@ -8,6 +8,22 @@ mod libsvm_iter;
 pub use csv_iter::CsvIter;
 pub use libsvm_iter::{LibSvmIter, LibSvmSettings};
 
+/// Whether text is read, for the targets of `fuzz/`.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    /// Rows of numbers; how many numbers.
+    pub fn csv(bytes: &[u8], width: usize) -> Option<usize> {
+        super::csv::parse(bytes, width).ok().map(|values| values.len())
+    }
+
+    /// Rows of columns and numbers, each written out; how many rows.
+    pub fn libsvm(bytes: &[u8], width: usize) -> Option<usize> {
+        let rows = super::libsvm::SparseRows::parse(bytes, width).ok()?;
+        (0..rows.len()).for_each(|row| rows.write(row, &mut vec![0.0; width]));
+        Some(rows.len())
+    }
+}
+
 use crate::fault;
 use mxrs_types::{Error, FormatErrorKind, Result};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Whether all elements are finite: 1 when they are, 0 when one is infinite or NaN. The output is [1] of f32.
+//! Whether all elements are finite: 1 when they are, 0 when one is infinite or NaN. The output is `[1]` of f32.
 //!
 //! MXNet: `all_finite`, `multi_all_finite`, without `init_output=False`, which folds the result into what the output was
 //! before. Dtypes f32 f64 f16 bf16.

@@ -1,6 +1,6 @@
 //! Layer-wise learning rates. You, Gitman and Ginsburg, arXiv:1708.03888.
 //!
-//! `multi_sum_sq`: the sums of squares of several arrays, as one vector [n] of f32. `multi_lars`, for vectors:
+//! `multi_sum_sq`: the sums of squares of several arrays, as one vector `[n]` of f32. `multi_lars`, for vectors:
 //! `lr · eta · |w| / (|g| · rescale_grad + wd · |w| + eps)` of the sums of squares of weights and gradients, and lr where
 //! one of them is 0.
 //!

@@ -1,6 +1,6 @@
 //! Steps of gradient descent on several weights, with learning rates and weight decays in tensors.
 //!
-//! As `multi_sgd.rs`; behind the groups come `lrs` and `wds`, each [n] of f32.
+//! As `multi_sgd.rs`; behind the groups come `lrs` and `wds`, each `[n]` of f32.
 //!
 //! MXNet: `preloaded_multi_sgd_update`, `preloaded_multi_sgd_mom_update`, `preloaded_multi_mp_sgd_update`,
 //! `preloaded_multi_mp_sgd_mom_update`.

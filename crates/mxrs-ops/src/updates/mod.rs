@@ -10,6 +10,7 @@ mod adadelta;
 mod adagrad;
 mod adamax;
 mod dcasgd;
+mod multi_adam;
 mod nadam;
 mod samples;
 mod sgld;
@@ -23,6 +24,7 @@ use mxrs_op::{
 };
 use mxrs_types::{DType, Error, PartialShape, Result};
 
+pub use multi_adam::PreloadedAdamParams;
 pub use samples::{Filled, grouped, single};
 pub use tables::MAX_WEIGHTS;
 
@@ -202,6 +204,7 @@ pub(crate) fn without_a_name() -> Vec<OpDef> {
         adamax::define(),
         dcasgd::define(),
         dcasgd::define_mom(),
+        multi_adam::define(),
         nadam::define(),
         sgld::define(),
     ]

@@ -1,7 +1,7 @@
 //! Adam: `h = clip(g + wd · w)`, `mean = beta1 · mean + (1 - beta1) · h`, `var = beta2 · var + (1 - beta2) · h²`,
 //! `w -= lr · sqrt(1 - beta2^t) / (1 - beta1^t) · mean / (sqrt(var) + epsilon)`. Kingma and Ba, arXiv:1412.6980.
 
-use super::{correction, described, interleaved};
+use super::{correction, described, interleaved, vector, weights};
 use crate::call::Call;
 use crate::{Common, Optimizer, Param, Settings};
 use mxrs_exec::Imperative;
@@ -40,19 +40,25 @@ impl Optimizer for Adam {
         vec!["mean", "var"]
     }
 
+    fn aggregates(&self) -> usize {
+        self.common.aggregate_num
+    }
+
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            let t = self.common.count(param.name);
-            let lr = self.common.lr(param.name) * correction(self.beta2, t).sqrt() / correction(self.beta1, t);
-            let call = Call::of("adam_update", &self.common)
-                .with("lr", lr)
-                .with("wd", self.common.wd(param.name))
-                .with("beta1", self.beta1)
-                .with("beta2", self.beta2)
-                .with("epsilon", self.epsilon);
-            let inputs = interleaved(&[*param]);
-            call.into(nd, &inputs, &[param.weight])?;
-        }
-        Ok(())
+        let counts: Vec<u64> = batch.iter().map(|param| self.common.count(param.name)).collect();
+        let rate = |(param, t): (&Param<'_>, &u64)| {
+            self.common.lr(param.name) * correction(self.beta2, *t).sqrt() / correction(self.beta1, *t)
+        };
+        // As tensors: other numbers as attributes would be another kernel to prepare, in every update.
+        let lrs = vector(nd, batch.iter().zip(&counts).map(rate))?;
+        let wds = vector(nd, batch.iter().map(|param| self.common.wd(param.name)))?;
+        let call = Call::of("_preloaded_multi_adam_update", &self.common)
+            .with("beta1", self.beta1)
+            .with("beta2", self.beta2)
+            .with("epsilon", self.epsilon)
+            .with("num_weights", batch.len());
+        let mut inputs = interleaved(batch);
+        inputs.extend([&lrs, &wds]);
+        call.into(nd, &inputs, &weights(batch))
     }
 }

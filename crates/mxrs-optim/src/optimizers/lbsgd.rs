@@ -112,13 +112,13 @@ impl Optimizer for LbSgd {
             let n = self.begin_epoch * self.updates_per_epoch + t;
             let mut grad = param.grad.clone();
             if let Some(sum) = param.state.slot("sum") {
-                let is_first = (n - 1) % self.batch_scale == 0 || t == 1;
+                let is_first = (n - 1).is_multiple_of(self.batch_scale) || t == 1;
                 if is_first {
                     sum.copy_from_array(param.grad)?;
                 } else {
                     Call::new("elemwise_add").into(nd, &[sum, param.grad], &[sum])?;
                 }
-                if n % self.batch_scale != 0 {
+                if !n.is_multiple_of(self.batch_scale) {
                     continue;
                 }
                 grad = Call::new("_div_scalar").with("scalar", self.batch_scale).make(nd, &[sum])?;

@@ -86,3 +86,12 @@ pub(crate) fn weights<'a>(batch: &[crate::Param<'a>]) -> Vec<&'a mxrs_ndarray::N
 pub(crate) fn has_masters(batch: &[crate::Param<'_>]) -> bool {
     batch.iter().any(|param| param.state.master.is_some())
 }
+
+/// Numbers of the weights of a batch as a tensor of single precision.
+pub(crate) fn vector(
+    nd: &mxrs_exec::Imperative,
+    values: impl Iterator<Item = f64>,
+) -> mxrs_types::Result<mxrs_ndarray::NdArray> {
+    let values: Vec<f32> = values.map(|value| value as f32).collect();
+    mxrs_ndarray::NdArray::from_slice(nd.context(), [values.len()], &values)
+}

@@ -1,7 +1,7 @@
 //! Stochastic gradient descent: `m = momentum · m - lr · (clip(g) + wd · w)`, `w += m`; without momentum
 //! `w -= lr · (clip(g) + wd · w)`. Several weights are updated by one call.
 
-use super::{described, has_masters, interleaved, weights};
+use super::{described, has_masters, interleaved, vector, weights};
 use crate::call::Call;
 use crate::{Common, Optimizer, Param, Settings};
 use mxrs_exec::Imperative;
@@ -48,19 +48,30 @@ impl Optimizer for Sgd {
         for param in batch.iter() {
             self.common.count(param.name);
         }
-        let op = match (has_masters(batch), self.momentum > 0.0) {
-            (false, false) => "multi_sgd_update",
-            (false, true) => "multi_sgd_mom_update",
-            (true, false) => "multi_mp_sgd_update",
-            (true, true) => "multi_mp_sgd_mom_update",
+        // Rates that change are tensors: other numbers as attributes would be another kernel to prepare.
+        let changes = self.common.scheduler().is_some();
+        let op = match (has_masters(batch), self.momentum > 0.0, changes) {
+            (false, false, false) => "multi_sgd_update",
+            (false, true, false) => "multi_sgd_mom_update",
+            (true, false, false) => "multi_mp_sgd_update",
+            (true, true, false) => "multi_mp_sgd_mom_update",
+            (false, false, true) => "preloaded_multi_sgd_update",
+            (false, true, true) => "preloaded_multi_sgd_mom_update",
+            (true, false, true) => "preloaded_multi_mp_sgd_update",
+            (true, true, true) => "preloaded_multi_mp_sgd_mom_update",
         };
-        let mut call = Call::of(op, &self.common)
-            .list("lrs", batch.iter().map(|param| self.common.lr(param.name)))
-            .list("wds", batch.iter().map(|param| self.common.wd(param.name)))
-            .with("num_weights", batch.len());
+        let lrs = || batch.iter().map(|param| self.common.lr(param.name));
+        let wds = || batch.iter().map(|param| self.common.wd(param.name));
+        let mut call = Call::of(op, &self.common).with("num_weights", batch.len());
         if self.momentum > 0.0 {
             call = call.with("momentum", self.momentum);
         }
-        call.into(nd, &interleaved(batch), &weights(batch))
+        if !changes {
+            return call.list("lrs", lrs()).list("wds", wds()).into(nd, &interleaved(batch), &weights(batch));
+        }
+        let (lrs, wds) = (vector(nd, lrs())?, vector(nd, wds())?);
+        let mut inputs = interleaved(batch);
+        inputs.extend([&lrs, &wds]);
+        call.into(nd, &inputs, &weights(batch))
     }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes ../fixtures/optimizers.json with MXNet 1.9.1: weights after each of ten updates, for many settings.
+"""Writes ../fixtures/optimizers.json, and states after five updates as ../fixtures/<case>.states, with MXNet 1.9.1: weights after each of ten updates, for many settings.
 
     python make_optimizers.py        needs mxnet==1.9.1 (CPU) and numpy 1.23
 
@@ -13,6 +13,9 @@ import os
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 10
+# Cases whose states are saved, and whether with the optimizer, as Gluon's Trainer does.
+SAVED = {'sgd_momentum_0.9_all': False, 'adam_all': True, 'nag_half': True, 'rmsprop_0_half': False, 'adam_0_half': True,
+         'rmsprop_centered_True_all': True}
 SHAPES = {'fc_weight': (4, 3), 'fc_bias': (4,), 'bn_gamma': (5,)}
 
 
@@ -93,7 +96,10 @@ def main():
         dtype = 'float16' if options.get('half') else 'float32'
         weights = [mx.nd.array(start[k], dtype=dtype) for k in names]
         steps = []
-        for grad in grads:
+        for done, grad in enumerate(grads):
+            if done == 5 and name in SAVED:
+                with open(os.path.join(HERE, '..', 'fixtures', name + '.states'), 'wb') as f:
+                    f.write(updater.get_states(dump_optimizer=SAVED[name]))
             updater(list(range(len(names))), [mx.nd.array(grad[k], dtype=dtype) for k in names], weights)
             steps.append({k: numbers(w.astype('float32').asnumpy()) for k, w in zip(names, weights)})
         document['cases'].append(dict(

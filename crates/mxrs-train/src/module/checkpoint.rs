@@ -2,12 +2,12 @@
 
 use super::{Module, ModuleNames};
 use crate::resume::{Position, TrainingState};
-use crate::update::OptimizerStates;
 use mxrs_exec::BindOptions;
 use mxrs_format::params::{checkpoint_path, symbol_path};
 use mxrs_format::symbol::{Registry, graph_to_file, open_graph};
 use mxrs_format::{Checkpoint, Options};
 use mxrs_ndarray::ArrayContext;
+use mxrs_optim::SavedStates;
 use mxrs_types::{Device, Result};
 use std::path::Path;
 
@@ -66,7 +66,7 @@ impl Module {
         let params = self.get_params()?;
         let optimizer = match &self.update {
             Some(update) => update.states()?,
-            None => OptimizerStates::default(),
+            None => SavedStates::default(),
         };
         let random = self.context.random().state(Device::cpu(0));
         TrainingState { position, optimizer, random, best }.save(prefix, params)?;

@@ -44,7 +44,7 @@ struct Loop<'a> {
 
 impl Module {
     /// Trains on every batch of `train`, epoch by epoch, and validates on `eval` after each. Binds and initialises what is not
-    /// yet; `optimizer` takes the place of one that the module has. Epoch e of the training is epoch e of the iterator.
+    /// yet; `optimizer` takes the place of one that the module has, and without either the options name one. Epoch e of the training is epoch e of the iterator.
     ///
     /// Reading data, computing and counting overlap: the next batch is read while the engine computes.
     ///
@@ -65,8 +65,13 @@ impl Module {
             self.bind(&data, &labels, BindFor::default())?;
         }
         self.init_params(None, &options.init)?;
-        if let Some(optimizer) = optimizer {
-            self.init_optimizer(optimizer)?;
+        match optimizer {
+            Some(optimizer) => self.init_optimizer(optimizer)?,
+            None if self.update.is_none() => {
+                let settings = options.optimizer_params.iter().map(|(key, text)| (key.as_str(), text.as_str()));
+                self.init_optimizer_named(&options.optimizer, &settings.collect::<Vec<_>>())?;
+            }
+            None => {}
         }
         let mut all = self.start(options)?;
         let start = all.report.position;

@@ -23,6 +23,7 @@ use mxrs_exec::{BindOptions, Executor, Imperative};
 use mxrs_format::Checkpoint;
 use mxrs_graph::{Graph, NodeId};
 use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_optim::Updater;
 use mxrs_types::{Error, Result};
 
 /// A network with everything that training it needs.
@@ -120,6 +121,25 @@ impl Module {
         update.set_rescale_grad(1.0 / batch_size as f64);
         self.params = self.parameters()?;
         self.update = Some(update);
+        Ok(())
+    }
+
+    /// As [`init_optimizer`](Self::init_optimizer), by MXNet's name and settings. Factors of learning rate and weight decay are
+    /// taken from the attributes `__lr_mult__` and `__wd_mult__` of the variables; a `rescale_grad` among the settings stays.
+    ///
+    /// # Errors
+    /// As [`mxrs_optim::create`] and [`init_optimizer`](Self::init_optimizer); attributes that are no numbers.
+    pub fn init_optimizer_named(&mut self, name: &str, settings: &[(&str, &str)]) -> Result<()> {
+        let mut optimizer = mxrs_optim::create(name, settings)?;
+        for &id in self.graph.variables() {
+            let variable = self.graph.node(id);
+            optimizer.common_mut().mult.take_attributes(&variable.name, variable.attrs.iter())?;
+        }
+        let rescale = settings.iter().any(|(key, _)| *key == "rescale_grad").then(|| optimizer.common().rescale_grad);
+        self.init_optimizer(Box::new(Updater::new(optimizer)))?;
+        if let (Some(rescale), Some(update)) = (rescale, &mut self.update) {
+            update.set_rescale_grad(rescale);
+        }
         Ok(())
     }
 

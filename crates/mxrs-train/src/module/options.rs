@@ -75,6 +75,10 @@ pub struct FitOptions {
     pub num_epoch: u64,
     /// How parameters begin, where they are not there yet.
     pub init: InitOptions,
+    /// MXNet's name of the optimizer of a module that has none, and none is given; `sgd`.
+    pub optimizer: String,
+    /// Its settings; a `learning_rate` of 0.01.
+    pub optimizer_params: Vec<(String, String)>,
     /// Checkpoints; none.
     pub checkpoint: Option<CheckpointOptions>,
     /// Goes on from the newest whole checkpoint of that prefix, if there is one.
@@ -97,6 +101,8 @@ impl FitOptions {
             begin_epoch: 0,
             num_epoch,
             init: InitOptions::default(),
+            optimizer: "sgd".into(),
+            optimizer_params: vec![("learning_rate".into(), "0.01".into())],
             checkpoint: None,
             resume: false,
             interrupt: None,

@@ -1,11 +1,11 @@
 //! The states file: what it holds, and finding the newest whole checkpoint.
 
 use super::Position;
-use crate::update::OptimizerStates;
 use indexmap::IndexMap;
 use mxrs_format::safetensors::SafeTensors;
 use mxrs_format::{Checkpoint, Options, write_atomically};
 use mxrs_ndarray::RandomState;
+use mxrs_optim::SavedStates;
 use mxrs_types::{Error, Result};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct TrainingState {
     /// The batch that comes next.
     pub position: Position,
     /// States of the optimizer.
-    pub optimizer: OptimizerStates,
+    pub optimizer: SavedStates,
     /// Where random operators are in their numbers.
     pub random: RandomState,
     /// The best epoch so far and its value.
@@ -114,7 +114,7 @@ impl TrainingState {
             let (epoch, value) = text.split_once(' ')?;
             Some((epoch.parse().ok()?, value.parse().ok()?))
         });
-        Ok((Self { position, optimizer: OptimizerStates { tensors, metadata }, random, best }, len, checksum))
+        Ok((Self { position, optimizer: SavedStates { tensors, metadata }, random, best }, len, checksum))
     }
 }
 

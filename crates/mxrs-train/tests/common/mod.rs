@@ -9,14 +9,16 @@ use mxrs_format::{Dense, Tensor};
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::{Attrs, OpSet, ReferenceBackend};
+use mxrs_optim::SavedStates;
 use mxrs_storage::{Storage, StorageConfig};
-use mxrs_train::{Module, OptimizerStates, Parameter, WeightUpdate};
+use mxrs_train::{Module, Parameter, WeightUpdate};
 use mxrs_types::{Result, Shape};
 use std::sync::Arc;
 
 pub const KINDS: [EngineKind; 3] = [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice];
 
 pub fn context_of(kind: EngineKind) -> ArrayContext {
+    listen();
     let engine = Engine::new(EngineConfig::of_kind(kind)).expect("the engine starts");
     let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).expect("the pools start"));
     context.random().seed(17);
@@ -92,8 +94,8 @@ impl WeightUpdate for Sgd {
         Ok(())
     }
 
-    fn states(&self) -> Result<OptimizerStates> {
-        let mut states = OptimizerStates::default();
+    fn states(&self) -> Result<SavedStates> {
+        let mut states = SavedStates::default();
         states.metadata.insert("num_update".into(), self.n.to_string());
         for (name, array) in &self.states {
             let tensor = Tensor::from_slice(array.shape().clone(), &array.to_vec::<f32>()?)?;
@@ -102,7 +104,7 @@ impl WeightUpdate for Sgd {
         Ok(states)
     }
 
-    fn set_states(&mut self, nd: &Imperative, _: &[Parameter], states: &OptimizerStates) -> Result<()> {
+    fn set_states(&mut self, nd: &Imperative, _: &[Parameter], states: &SavedStates) -> Result<()> {
         self.n = states.metadata["num_update"].parse().expect("a number");
         self.states.clear();
         for (name, tensor) in &states.tensors {
@@ -171,16 +173,26 @@ pub fn bits(module: &Module) -> Vec<(String, Vec<u8>)> {
     all.map(|(name, tensor)| (name, tensor.stored_bytes().to_vec())).collect()
 }
 
-/// Log lines of this thread while `f` runs.
-pub fn log_of<R>(f: impl FnOnce() -> R) -> (R, Vec<String>) {
-    let lines = Lines::default();
-    let result = tracing::subscriber::with_default(lines.clone(), f);
-    let lines = lines.0.lock().expect("nobody panicked").clone();
-    (result, lines)
+thread_local! {
+    /// Log lines of this thread, while somebody wants them.
+    static LINES: std::cell::RefCell<Option<Vec<String>>> = const { std::cell::RefCell::new(None) };
 }
 
-#[derive(Clone, Default)]
-struct Lines(Arc<std::sync::Mutex<Vec<String>>>);
+/// Log lines of this thread while `f` runs.
+pub fn log_of<R>(f: impl FnOnce() -> R) -> (R, Vec<String>) {
+    listen();
+    LINES.set(Some(Vec::new()));
+    let result = f();
+    (result, LINES.take().unwrap_or_default())
+}
+
+/// Listens for all threads, before any of them logs: what is listened to by one thread only may miss what another logs first.
+fn listen() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| tracing::subscriber::set_global_default(Lines).expect("nobody else listens"));
+}
+
+struct Lines;
 
 struct Message(String);
 
@@ -204,7 +216,11 @@ impl tracing::Subscriber for Lines {
     fn event(&self, event: &tracing::Event<'_>) {
         let mut message = Message(String::new());
         event.record(&mut message);
-        self.0.lock().expect("nobody panicked").push(message.0);
+        LINES.with_borrow_mut(|lines| {
+            if let Some(lines) = lines {
+                lines.push(message.0);
+            }
+        });
     }
     fn enter(&self, _: &tracing::span::Id) {}
     fn exit(&self, _: &tracing::span::Id) {}

@@ -1,0 +1,323 @@
+//! Updates of weights in one pass: gradient descent with and without momentum, also of several weights and with master
+//! weights, and Adam. A piece of weight, gradient and states is read into the L1 cache, updated there in `f32`, and written.
+//!
+//! Of several weights each is split over the team as it would be alone, so the bits are those of single calls.
+
+use crate::level::{Level, Loop};
+use crate::number::Element;
+use crate::plan::{Planned, row_major};
+use crate::pointwise::Short;
+use crate::split::in_element_ranges;
+use crate::tensors::{Mode, PIECE, Sink, Source};
+use half::{bf16, f16};
+use mxrs_op::{KernelArgs, OpCall};
+use mxrs_ops::PreloadedAdamParams;
+use mxrs_ops::optim::adam::AdamParams;
+use mxrs_ops::optim::multi_sgd::{MultiSgdMomParams, MultiSgdParams};
+use mxrs_ops::optim::preloaded_sgd::{PreloadedSgdMomParams, PreloadedSgdParams};
+use mxrs_ops::optim::sgd::{SgdMomParams, SgdParams};
+use mxrs_types::{DType, Result};
+use std::ops::Range;
+
+/// States of a weight at most.
+const MOST_STATES: usize = 2;
+
+/// Pieces of weight, gradient and states.
+type Buffers = [[f32; PIECE]; 2 + MOST_STATES];
+
+/// What one step does beside learning rate and weight decay.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    kind: Kind,
+    rescale_grad: f32,
+    /// Infinite where gradients are not limited.
+    bound: f32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Descent,
+    Momentum(f32),
+    Adam { beta1: f32, beta2: f32, epsilon: f32 },
+}
+
+impl Rule {
+    fn new(kind: Kind, rescale_grad: f32, clip_gradient: f32) -> Self {
+        Self { kind, rescale_grad, bound: if clip_gradient >= 0.0 { clip_gradient } else { f32::INFINITY } }
+    }
+
+    fn n_states(&self) -> usize {
+        match self.kind {
+            Kind::Descent => 0,
+            Kind::Momentum(_) => 1,
+            Kind::Adam { .. } => 2,
+        }
+    }
+}
+
+/// Learning rates and weight decays: known when planning, or the last two inputs.
+enum Rates {
+    Known(Vec<(f32, f32)>),
+    Inputs(usize),
+}
+
+/// What a call does, by its name; `None` for operators of others.
+fn of(call: &OpCall<'_>) -> Option<(Rule, Rates)> {
+    let params = call.params;
+    let lists = |lrs: &[f32], wds: &[f32]| Rates::Known(lrs.iter().copied().zip(wds.iter().copied()).collect());
+    let weights = |n: i32| Rates::Inputs(usize::try_from(n).unwrap_or(0));
+    Some(match call.op.name {
+        "sgd_update" | "mp_sgd_update" => {
+            let p = params.get::<SgdParams>();
+            (Rule::new(Kind::Descent, p.rescale_grad, p.clip_gradient), Rates::Known(vec![(p.lr, p.wd)]))
+        }
+        "sgd_mom_update" | "mp_sgd_mom_update" => {
+            let p = params.get::<SgdMomParams>();
+            let rule = Rule::new(Kind::Momentum(p.momentum), p.rescale_grad, p.clip_gradient);
+            (rule, Rates::Known(vec![(p.lr, p.wd)]))
+        }
+        "multi_sgd_update" | "multi_mp_sgd_update" => {
+            let p = params.get::<MultiSgdParams>();
+            (Rule::new(Kind::Descent, p.rescale_grad, p.clip_gradient), lists(&p.lrs.0, &p.wds.0))
+        }
+        "multi_sgd_mom_update" | "multi_mp_sgd_mom_update" => {
+            let p = params.get::<MultiSgdMomParams>();
+            (Rule::new(Kind::Momentum(p.momentum), p.rescale_grad, p.clip_gradient), lists(&p.lrs.0, &p.wds.0))
+        }
+        "preloaded_multi_sgd_update" | "preloaded_multi_mp_sgd_update" => {
+            let p = params.get::<PreloadedSgdParams>();
+            (Rule::new(Kind::Descent, p.rescale_grad, p.clip_gradient), weights(p.num_weights))
+        }
+        "preloaded_multi_sgd_mom_update" | "preloaded_multi_mp_sgd_mom_update" => {
+            let p = params.get::<PreloadedSgdMomParams>();
+            (Rule::new(Kind::Momentum(p.momentum), p.rescale_grad, p.clip_gradient), weights(p.num_weights))
+        }
+        "adam_update" => {
+            let p = params.get::<AdamParams>();
+            let kind = Kind::Adam { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon };
+            (Rule::new(kind, p.rescale_grad, p.clip_gradient), Rates::Known(vec![(p.lr, p.wd)]))
+        }
+        "_preloaded_multi_adam_update" => {
+            let p = params.get::<PreloadedAdamParams>();
+            let kind = Kind::Adam { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon };
+            (Rule::new(kind, p.rescale_grad, p.clip_gradient), weights(p.num_weights))
+        }
+        _ => return None,
+    })
+}
+
+/// Plans an update of weights, in `f32` or of 16-bit floats.
+pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
+    let (rule, rates) = of(call)?;
+    if let Some(desc) = call.inputs.iter().find(|d| !matches!(d.dtype, DType::F32 | DType::F16 | DType::BF16)) {
+        return Some(Err(format!("{} on {}", call.op.name, desc.dtype)));
+    }
+    let (n, n_shared) = match &rates {
+        Rates::Known(all) => (all.len(), 0),
+        Rates::Inputs(n) => (*n, 2),
+    };
+    let n_grouped = call.inputs.len() - n_shared.min(call.inputs.len());
+    if n == 0 || !n_grouped.is_multiple_of(n) || call.outputs.len() < n {
+        return Some(Err(format!("{} with {} inputs", call.op.name, call.inputs.len())));
+    }
+    let stride = n_grouped / n;
+    let is_mixed = stride == 3 + rule.n_states();
+    let types = |descs: &[mxrs_op::TensorDesc]| descs.iter().map(|desc| desc.dtype).collect::<Vec<_>>();
+    let (inputs, outputs) = (types(call.inputs), types(call.outputs));
+    let sizes: Vec<usize> = call.outputs[..n].iter().map(|desc| desc.shape.n_elements()).collect();
+    let update = Update { rule, rates, stride, is_mixed, inputs, outputs, sizes, level };
+    Some(Ok(row_major(call, 0, move |args| update.run(args))))
+}
+
+struct Update {
+    rule: Rule,
+    rates: Rates,
+    /// Inputs of a weight.
+    stride: usize,
+    /// Whether the last of them is the master weight.
+    is_mixed: bool,
+    inputs: Vec<DType>,
+    outputs: Vec<DType>,
+    /// Elements of each weight.
+    sizes: Vec<usize>,
+    level: Level,
+}
+
+impl Update {
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let n = self.sizes.len();
+        let modes: Vec<Mode> = (0..self.outputs.len())
+            .map(|output| Mode::of(args, output, self.outputs[output]))
+            .collect::<Result<_>>()?;
+        for (which, size) in self.sizes.iter().enumerate() {
+            let (lr, wd) = match &self.rates {
+                Rates::Known(all) => all[which],
+                Rates::Inputs(_) => {
+                    let at = |i| {
+                        let source = Source::<f32>::of(args, i);
+                        // SAFETY: nobody writes learning rates or weight decays during the call.
+                        unsafe { source.at(which) }
+                    };
+                    (at(n * self.stride), at(n * self.stride + 1))
+                }
+            };
+            in_element_ranges(args.team, *size, &|range| {
+                let mut buffers = [[0.0f32; PIECE]; 2 + MOST_STATES];
+                let mut start = range.start;
+                while start < range.end {
+                    let end = range.end.min(start + PIECE);
+                    // SAFETY: ranges of threads are disjoint, and every tensor of the group is read and written at the same
+                    // elements.
+                    unsafe { self.piece(args, &modes, which, start..end, (lr, wd), &mut buffers) };
+                    start = end;
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Updates a piece of weight `which`.
+    ///
+    /// # Safety
+    /// No other thread reads or writes these elements of the group's tensors meanwhile.
+    unsafe fn piece(
+        &self,
+        args: &KernelArgs<'_>,
+        modes: &[Mode],
+        which: usize,
+        at: Range<usize>,
+        (lr, wd): (f32, f32),
+        buffers: &mut Buffers,
+    ) {
+        let (n, first) = (self.sizes.len(), which * self.stride);
+        let n_states = self.rule.n_states();
+        let [weight, grad, states @ ..] = &mut *buffers;
+        let from = if self.is_mixed { first + self.stride - 1 } else { first };
+        // SAFETY: the caller's promise; the slices are gone before anything is written.
+        unsafe {
+            self.load(args, from, at.clone(), weight);
+            self.load(args, first + 1, at.clone(), grad);
+            for (s, state) in states[..n_states].iter_mut().enumerate() {
+                self.load(args, first + 2 + s, at.clone(), state);
+            }
+        }
+        let len = at.len();
+        let [mom, var] = states;
+        let (weight, grad, states) = (&mut weight[..len], &grad[..len], [&mut mom[..len], &mut var[..len]]);
+        self.level.run(Step { rule: self.rule, lr, wd, weight, grad, states });
+        // SAFETY: the caller's promise; inputs are no longer read.
+        unsafe {
+            self.store(args, which, modes[which], at.clone(), &buffers[0]);
+            let per_group = self.stride - 2;
+            for s in 0..per_group {
+                let output = n + which * per_group + s;
+                let buffer = if s < n_states { &buffers[2 + s] } else { &buffers[0] };
+                self.store(args, output, modes[output], at.clone(), buffer);
+            }
+        }
+    }
+
+    /// Reads a piece of an input.
+    ///
+    /// # Safety
+    /// Nobody writes these elements meanwhile.
+    unsafe fn load(&self, args: &KernelArgs<'_>, index: usize, at: Range<usize>, to: &mut [f32; PIECE]) {
+        let to = &mut to[..at.len()];
+        // SAFETY: the caller's promise; types are those of the plan.
+        unsafe {
+            match self.inputs[index] {
+                DType::F16 => f16::widen(Source::of(args, index).slice(at), to),
+                DType::BF16 => bf16::widen(Source::of(args, index).slice(at), to),
+                _ => to.copy_from_slice(Source::<f32>::of(args, index).slice(at)),
+            }
+        }
+    }
+
+    /// Writes a piece of an output.
+    ///
+    /// # Safety
+    /// Nobody else uses these elements meanwhile.
+    unsafe fn store(&self, args: &KernelArgs<'_>, index: usize, mode: Mode, at: Range<usize>, from: &[f32; PIECE]) {
+        let from = &from[..at.len()];
+        // SAFETY: the caller's promise; types are those of the plan.
+        unsafe {
+            match self.outputs[index] {
+                DType::F16 => put::<f16>(args, index, mode, at, |to| f16::narrow(from, to)),
+                DType::BF16 => put::<bf16>(args, index, mode, at, |to| bf16::narrow(from, to)),
+                _ => put::<f32>(args, index, mode, at, |to| to.copy_from_slice(from)),
+            }
+        }
+    }
+}
+
+/// Has `fill` set a piece of an output, or of what is added to it.
+///
+/// # Safety
+/// Nobody else uses these elements meanwhile.
+unsafe fn put<T: Element>(
+    args: &KernelArgs<'_>,
+    index: usize,
+    mode: Mode,
+    at: Range<usize>,
+    fill: impl FnOnce(&mut [T]),
+) {
+    if mode == Mode::Skip {
+        return;
+    }
+    let sink = Sink::<T>::with_mode(args, index, mode);
+    // SAFETY: the caller's promise.
+    let to = unsafe { sink.slice_mut(at) };
+    if mode == Mode::Add {
+        let mut made = [T::ZERO; PIECE];
+        let made = &mut made[..to.len()];
+        fill(made);
+        to.iter_mut().zip(made).for_each(|(to, x)| *to = to.plus(*x));
+    } else {
+        fill(to);
+    }
+}
+
+/// A step on a piece.
+struct Step<'a> {
+    rule: Rule,
+    lr: f32,
+    wd: f32,
+    weight: &'a mut [f32],
+    grad: &'a [f32],
+    states: [&'a mut [f32]; MOST_STATES],
+}
+
+/// `x` within ±`bound`; NaN stays NaN.
+#[inline(always)]
+fn clip(x: f32, bound: f32) -> f32 {
+    let below = if x > bound { bound } else { x };
+    if below < -bound { -bound } else { below }
+}
+
+impl Loop for Step<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { rule: Rule { kind, rescale_grad, bound }, lr, wd, weight, grad, states: [first, second] } = self;
+        let weights = weight.iter_mut().zip(grad);
+        match kind {
+            Kind::Descent => {
+                weights.for_each(|(w, g)| *w -= lr * (clip(rescale_grad * g, bound) + wd * *w));
+            }
+            Kind::Momentum(momentum) => {
+                for ((w, g), m) in weights.zip(first) {
+                    *m = momentum * *m - lr * (clip(rescale_grad * g, bound) + wd * *w);
+                    *w += *m;
+                }
+            }
+            Kind::Adam { beta1, beta2, epsilon } => {
+                for (((w, g), m), v) in weights.zip(first).zip(second) {
+                    let g = clip(rescale_grad * g + wd * *w, bound);
+                    *m = beta1 * *m + (1.0 - beta1) * g;
+                    *v = beta2 * *v + (1.0 - beta2) * g * g;
+                    *w -= lr * *m / (v.sqrt() + epsilon);
+                }
+            }
+        }
+    }
+}

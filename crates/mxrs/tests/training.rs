@@ -1,0 +1,136 @@
+//! Training on the digits: MXNet's losses, step by step (made by `tests/mxnet/make_training.py`); a network from nothing to
+//! good; the same bits after an interruption, on all kernels of this build.
+
+use mxrs::data::{DataIter, ImageRecordIter, ImageRecordIterBuilder};
+use mxrs::models::{Initializer, ModelOptions, model};
+use mxrs::ndarray::NdArray;
+use mxrs::sync::atomic::{AtomicBool, Ordering};
+use mxrs::train::callback::{BatchEnd, Callbacks, Speedometer};
+use mxrs::train::metric::{EvalMetric, create, create_all};
+use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, ModuleNames, Outcome};
+use mxrs::{Model, Runtime};
+use std::path::Path;
+use std::sync::Arc;
+
+const MXNET: &str = include_str!("fixtures/training.json");
+
+fn digits(name: &str) -> String {
+    format!("{}/../../data/digits/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn records(name: &str) -> ImageRecordIterBuilder {
+    ImageRecordIter::builder(digits(name), [1, 28, 28], 32).scale(1.0 / 255.0).preprocess_threads(2)
+}
+
+/// The rows of one network: cross-entropy and accuracy of each batch.
+fn expected(name: &str) -> Vec<[f64; 2]> {
+    let all: serde_json::Value = serde_json::from_str(MXNET).unwrap();
+    let rows = all[name].as_array().unwrap().iter();
+    rows.map(|row| [0, 1].map(|i| row[i].as_f64().unwrap())).collect()
+}
+
+#[test]
+fn twenty_steps_have_the_losses_of_mxnet() {
+    let runtime = Runtime::builder().build().unwrap();
+    for (name, part) in [("lenet", 0.2f32), ("resnet8", 0.5)] {
+        let model = Model::load(&runtime, digits(name), 10).unwrap();
+        let mut data = records("digits_train.rec").build().unwrap();
+        let mut module =
+            Module::new(model.graph(), runtime.arrays(), &runtime.bind_options(), ModuleNames::default()).unwrap();
+        let (descs, labels) = (data.provide_data().to_vec(), data.provide_label().to_vec());
+        module.bind(&descs, &labels, BindFor::default()).unwrap();
+        module.init_params(None, &InitOptions { initializer: Initializer::Zero, ..InitOptions::default() }).unwrap();
+        let aux = module.get_params().unwrap().aux;
+        for (name, array) in model.params() {
+            let factor = if aux.contains_key(name) { 1.0 } else { part };
+            let values: Vec<f32> = array.to_vec::<f32>().unwrap().iter().map(|v| v * factor).collect();
+            module.executor().unwrap().argument(name).unwrap().copy_from(&values).unwrap();
+        }
+        let settings = [("learning_rate", "0.02"), ("momentum", "0.9"), ("wd", "1e-4")];
+        module.init_optimizer_named("sgd", &settings).unwrap();
+        let mut metrics = create_all(&[("ce", &[]), ("acc", &[])]).unwrap();
+        for (i, [loss, accuracy]) in expected(name).into_iter().enumerate() {
+            let batch = data.next_batch().unwrap().unwrap();
+            metrics.reset();
+            module.forward_backward(batch).unwrap();
+            module.update_metric(&mut metrics, 0).unwrap();
+            module.update().unwrap();
+            let ours = metrics.get().unwrap();
+            let error = (ours[0].1 - loss).abs() / loss;
+            assert!(error < 1e-3, "{name}, step {i}: loss {}, MXNet {loss}", ours[0].1);
+            assert!((ours[1].1 - accuracy).abs() < 1.5 / 32.0, "{name}, step {i}: {}, MXNet {accuracy}", ours[1].1);
+        }
+    }
+}
+
+fn options(epochs: u64) -> FitOptions {
+    let init = InitOptions { initializer: Initializer::xavier(3.0), seed: 3, ..InitOptions::default() };
+    let settings = [("learning_rate", "0.05"), ("momentum", "0.9"), ("wd", "1e-4")];
+    let optimizer_params = settings.map(|(key, text)| (key.to_string(), text.to_string())).to_vec();
+    FitOptions { init, optimizer_params, ..FitOptions::new(epochs) }
+}
+
+fn train(network: &str, options: &FitOptions, callbacks: &mut Callbacks) -> (Module, Outcome, f64) {
+    let runtime = Runtime::builder().build().unwrap();
+    runtime.arrays().random().seed(1);
+    let network = model(network, &ModelOptions { n_classes: 10, ..ModelOptions::default() }).unwrap();
+    let graph = network.symbol.graph().unwrap();
+    let mut module = Module::new(&graph, runtime.arrays(), &runtime.bind_options(), ModuleNames::default()).unwrap();
+    let mut train = records("digits_train.rec").path_imgidx(digits("digits_train.idx")).shuffle(9).build().unwrap();
+    let mut eval = records("digits_val.rec").build().unwrap();
+    let mut metric = create("acc", &[]).unwrap();
+    let report = module.fit(&mut train, Some(&mut eval), &mut metric, None, callbacks, options).unwrap();
+    let accuracy = report.validation.first().map_or(f64::NAN, |(_, value)| *value);
+    (module, report.outcome, accuracy)
+}
+
+#[test]
+fn lenet_learns_the_digits() {
+    let mut callbacks = Callbacks::default();
+    callbacks.batch_end.push(Box::new(Speedometer::new(32)));
+    let (_, outcome, accuracy) = train("lenet", &options(3), &mut callbacks);
+    assert_eq!(outcome, Outcome::Finished);
+    assert!(accuracy > 0.95, "validation accuracy {accuracy}");
+    // Of 297 images in 10 batches of 32: padding is not counted.
+    assert!((accuracy * 297.0 - (accuracy * 297.0).round()).abs() < 1e-9, "{accuracy}");
+}
+
+fn bits(module: &Module) -> Vec<(String, Vec<f32>)> {
+    let values = |(name, array): &(String, NdArray)| (name.clone(), array.to_vec::<f32>().unwrap());
+    let arrays = module.executor().unwrap().arrays().iter();
+    arrays.filter(|(name, _)| name != "data" && name != "softmax_label").map(values).collect()
+}
+
+/// On every kernel of this build, threads and all, with a shuffled iterator: interrupted in the middle of an epoch and gone on
+/// with, the weights are those of a training that was not.
+#[test]
+fn an_interruption_leaves_no_trace() {
+    for network in ["mlp", "lenet"] {
+        let (unbroken, ..) = train(network, &options(2), &mut Callbacks::default());
+        let dir = tempfile::tempdir().unwrap();
+        let prefix: &Path = &dir.path().join("net");
+        let flag = Arc::new(AtomicBool::new(false));
+        let broken = FitOptions {
+            checkpoint: Some(CheckpointOptions::new(prefix)),
+            resume: true,
+            interrupt: Some(flag.clone()),
+            ..options(2)
+        };
+        let mut callbacks = Callbacks::default();
+        let (raised, mut left) = (flag.clone(), 60);
+        callbacks.batch_end.push(Box::new(move |_: &mut BatchEnd<'_>| {
+            left -= 1;
+            raised.store(left == 0, Ordering::Relaxed);
+            Ok(())
+        }));
+        let (_, outcome, _) = train(network, &broken, &mut callbacks);
+        assert_eq!(outcome, Outcome::Interrupted);
+        flag.store(false, Ordering::Relaxed);
+        let (resumed, outcome, _) = train(network, &broken, &mut Callbacks::default());
+        assert_eq!(outcome, Outcome::Finished);
+        for ((name, expected), (_, ours)) in bits(&unbroken).into_iter().zip(bits(&resumed)) {
+            let same = expected.iter().zip(&ours).all(|(a, b)| a.to_bits() == b.to_bits());
+            assert!(same, "{network}: `{name}` differs");
+        }
+    }
+}
