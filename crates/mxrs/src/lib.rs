@@ -37,6 +37,7 @@ pub use mxrs_ndarray as ndarray;
 pub use mxrs_onnx as onnx;
 pub use mxrs_op as op;
 pub use mxrs_ops as ops;
+pub use mxrs_optim as optim;
 pub use mxrs_quantize as quantize;
 pub use mxrs_storage as storage;
 pub use mxrs_sync as sync;
