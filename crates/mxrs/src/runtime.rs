@@ -12,6 +12,7 @@ use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
 use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search};
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpSet};
+use mxrs_optim::Optimizer;
 use mxrs_quantize::QuantizeOptions;
 use mxrs_storage::Storage;
 use mxrs_sync::{Team, TeamConfig, Topology, fork, physical_cores};
@@ -271,6 +272,17 @@ impl Runtime {
     /// Out of memory.
     pub fn imperative(&self) -> Result<Imperative> {
         Imperative::with(self.arrays(), &self.bind_options(), settings::imperative(self.settings()))
+    }
+
+    /// An optimizer by name, as [`mxrs_optim::create`] makes it, that updates as many weights by one call as the settings say
+    /// (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
+    ///
+    /// # Errors
+    /// An unknown name, settings that it refuses.
+    pub fn optimizer(&self, name: &str, params: &[(&str, &str)]) -> Result<Box<dyn Optimizer>> {
+        let mut optimizer = mxrs_optim::create(name, params)?;
+        optimizer.common_mut().aggregate_num = self.settings().resources.optimizer_aggregation.into();
+        Ok(optimizer)
     }
 
     /// Adds the kernels that searches have found to the file they are kept in, which is returned; `None` where nothing was

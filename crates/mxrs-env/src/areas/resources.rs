@@ -12,7 +12,7 @@ settings! {
         /// Elements from which on a copy or accumulation on the CPU uses the team.
         cpu_parallel_elements: usize = 200000, "MXNET_CPU_PARALLEL_SIZE" [D78 FirstUse NotYet];
         /// Weights that one call of an aggregating optimizer updates.
-        optimizer_aggregation: u8 = 4, "MXNET_OPTIMIZER_AGGREGATION_SIZE" [D79 Owner NotYet], Kind::int(1, 60);
+        optimizer_aggregation: u8 = 4, "MXNET_OPTIMIZER_AGGREGATION_SIZE" [D79 Owner InEffect], Kind::int(1, 60);
         /// Temporary workspaces of all CPU devices together, given out in turn.
         cpu_temp_spaces: NonZeroUsize = 4, "MXNET_CPU_TEMP_COPY" [D80 Process InEffect];
         /// Temporary workspaces of each GPU, given out in turn.

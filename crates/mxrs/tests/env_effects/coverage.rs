@@ -3,7 +3,7 @@
 use mxrs::env::{Registered, Status, registry};
 
 /// The files that observe effects; `rules.rs`, which names everything, is not one of them.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     include_str!("threads.rs"),
     include_str!("engine.rs"),
     include_str!("fusion.rs"),
@@ -14,6 +14,7 @@ const SOURCES: [&str; 14] = [
     include_str!("pools.rs"),
     include_str!("quantization.rs"),
     include_str!("onednn.rs"),
+    include_str!("optimizers.rs"),
     include_str!("partitioning.rs"),
     include_str!("training.rs"),
     include_str!("tuning.rs"),

@@ -11,6 +11,7 @@ mod gpu;
 mod graphs;
 mod log_lines;
 mod onednn;
+mod optimizers;
 mod partitioning;
 mod planner;
 mod pools;
