@@ -3,11 +3,14 @@
 mod convert;
 mod diagnose;
 mod env;
+mod im2rec;
 mod ops;
 mod plan;
 mod plot;
 mod predict;
 mod quantize;
+mod rec;
+mod rec2idx;
 mod score;
 mod summary;
 mod tune;
@@ -38,6 +41,12 @@ pub enum Command {
     Ops(ops::Args),
     /// Convert models between formats
     Convert(convert::Args),
+    /// List the images of a folder, or pack the images of a list into a record file
+    Im2rec(im2rec::Args),
+    /// Write the index of a record file
+    Rec2idx(rec2idx::Args),
+    /// Look into record files, check, shuffle and split them
+    Rec(rec::Args),
     /// Describe this build and this machine, for bug reports
     Diagnose(diagnose::Args),
 }
@@ -58,6 +67,9 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Tune(args) => tune::run(args, !cli.logging.quiet),
         Command::Ops(args) => ops::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Im2rec(args) => im2rec::run(args, !cli.logging.quiet),
+        Command::Rec2idx(args) => rec2idx::run(args),
+        Command::Rec(args) => rec::run(args, !cli.logging.quiet),
         Command::Diagnose(args) => diagnose::run(args),
     }
 }

@@ -4,7 +4,7 @@ use crate::mxrs::mxrs;
 
 #[test]
 fn every_command_explains_its_flags() {
-    let commands: [(&str, &[&str]); 10] = [
+    let commands: [(&str, &[&str]); 13] = [
         ("env", &["--area", "--format", "markdown"]),
         ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
         ("plan", &["--batch", "--shape", "--mode", "--set", "--compare", "--svg", "mxrs plan resnet-50"]),
@@ -48,6 +48,30 @@ fn every_command_explains_its_flags() {
             ],
         ),
         ("ops", &["--explain", "--format"]),
+        (
+            "im2rec",
+            &[
+                "--list",
+                "--exts",
+                "--chunks",
+                "--train-ratio",
+                "--test-ratio",
+                "--recursive",
+                "--no-shuffle",
+                "--pass-through",
+                "--resize",
+                "--center-crop",
+                "--quality",
+                "--num-thread",
+                "--color",
+                "--encoding",
+                "[default: .jpg]",
+                "--pack-label",
+                "--strict",
+            ],
+        ),
+        ("rec2idx", &["--sequential"]),
+        ("rec", &["ls", "verify", "shuffle", "split"]),
         ("diagnose", &["--python", "--network", "--timeout", "[default: 10]", "--self-test", "--json"]),
     ];
     let overview = mxrs(["--help"]).ok();

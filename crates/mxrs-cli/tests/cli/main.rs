@@ -5,6 +5,7 @@ mod diagnose;
 mod env;
 mod files;
 mod help;
+mod im2rec;
 mod interrupt;
 mod mxrs;
 mod ops;
