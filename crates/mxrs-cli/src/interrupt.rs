@@ -1,14 +1,16 @@
 //! Ctrl-C: the first one lets the present batch finish and nothing half written remain, the second one ends at once.
 
 use crate::exit::{Failure, INTERRUPTED, Outcome};
-use std::sync::atomic::{AtomicBool, Ordering};
+use mxrs::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Starts to notice interrupts.
 pub fn watch() {
-    let noticed = ctrlc::set_handler(|| {
-        if ASKED.swap(true, Ordering::SeqCst) {
+    let asked = flag();
+    let noticed = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::SeqCst) {
             std::process::exit(INTERRUPTED.into());
         }
     });
@@ -16,6 +18,11 @@ pub fn watch() {
     if let Err(error) = noticed {
         tracing::debug!("no handler for interrupts: {error}");
     }
+}
+
+/// True once there was one: for loops of the library.
+pub fn flag() -> Arc<AtomicBool> {
+    ASKED.clone()
 }
 
 /// Ends a loop that was interrupted.

@@ -3,6 +3,8 @@
 mod convert;
 mod diagnose;
 mod env;
+mod evaluate;
+mod fine_tune;
 mod im2rec;
 mod ops;
 mod plan;
@@ -13,6 +15,7 @@ mod rec;
 mod rec2idx;
 mod score;
 mod summary;
+mod train;
 mod tune;
 
 use crate::args::Cli;
@@ -29,6 +32,12 @@ pub enum Command {
     Plan(plan::Args),
     /// Draw a graph as SVG or as a Graphviz file
     Plot(plot::Args),
+    /// Train a network on a record file
+    Train(Box<train::Args>),
+    /// Train a trained network on other classes
+    FineTune(Box<fine_tune::Args>),
+    /// Measure the accuracy of a checkpoint on a record file
+    Evaluate(evaluate::Args),
     /// Classify the images of a record file, or image files, with a checkpoint
     Predict(predict::Args),
     /// Turn a checkpoint in float32 into one in 8-bit integers
@@ -62,6 +71,9 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Plan(args) => plan::run(args),
         Command::Plot(args) => plot::run(args),
         Command::Predict(args) => predict::run(args, !cli.logging.quiet),
+        Command::Train(args) => train::run(args, !cli.logging.quiet),
+        Command::FineTune(args) => fine_tune::run(args, !cli.logging.quiet),
+        Command::Evaluate(args) => evaluate::run(args, !cli.logging.quiet),
         Command::Quantize(args) => quantize::run(args, !cli.logging.quiet),
         Command::Score(args) => score::run(args),
         Command::Tune(args) => tune::run(args, !cli.logging.quiet),

@@ -15,5 +15,6 @@ mod predict;
 mod quantize;
 mod score;
 mod summary;
+mod train;
 mod tune;
 mod usage;

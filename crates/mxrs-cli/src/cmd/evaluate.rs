@@ -1,0 +1,115 @@
+//! `mxrs evaluate`: the accuracy of a checkpoint on a record file, with the flags and log lines of MXNet's `score.py`.
+
+use crate::args::{Compute, Rgb, image_shape, positive_rgb, rgb};
+use crate::cmd::train::metrics;
+use crate::exit::{Failure, Outcome};
+use crate::{interrupt, start, terminal};
+use mxrs::data::{DataIter, ImageRecordIterBuilder};
+use mxrs::train::metric::EvalMetric;
+use mxrs::train::{BindFor, InitOptions, Module, ModuleNames};
+use mxrs::types::Shape;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Arguments of `evaluate`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Prefix of the checkpoint's files
+    #[arg(long, value_name = "PREFIX")]
+    model: PathBuf,
+    /// Epoch of the checkpoint
+    #[arg(long, alias = "epoch", value_name = "EPOCH", default_value_t = 0)]
+    load_epoch: u64,
+    /// Record file to evaluate on
+    #[arg(long, value_name = "FILE")]
+    data_val: PathBuf,
+    /// Images of one run
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
+    batch_size: u64,
+    /// Mean of red, green and blue, in pixel values
+    #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = rgb)]
+    rgb_mean: Rgb,
+    /// Divisor of red, green and blue
+    #[arg(long, value_name = "R,G,B", default_value = "1,1,1", value_parser = positive_rgb)]
+    rgb_std: Rgb,
+    /// Shape of an image that the network takes
+    #[arg(long, value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
+    image_shape: Shape,
+    /// Threads that decode
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    data_nthreads: u16,
+    /// Report the accuracy among the K likeliest classes too, if there are as many; 0 does not
+    #[arg(long, value_name = "K", default_value_t = 5)]
+    top_k: usize,
+    /// Devices; none is the CPU, which is what this version computes on
+    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
+    gpus: String,
+    /// Print the figures as JSON on stdout too
+    #[arg(long)]
+    json: bool,
+    /// Device, backend and threads.
+    #[command(flatten)]
+    compute: Compute,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A checkpoint or record file that cannot be used; shapes that do not fit; an interrupt.
+pub fn run(args: &Args, shows_progress: bool) -> Outcome {
+    if !args.gpus.trim().is_empty() {
+        return Err(Failure::Usage("--gpus: this version computes on the CPU only; leave the flag out".into()));
+    }
+    let runtime = start::runtime(Some(&args.compute))?;
+    let mut records = records(args)?;
+    let options = runtime.bind_options();
+    let (context, names) = (runtime.arrays(), ModuleNames::default());
+    let mut module = Module::load(&args.model, args.load_epoch, context, &options, names).map_err(Failure::input)?;
+    let (data, labels) = (records.provide_data().to_vec(), records.provide_label().to_vec());
+    module.bind(&data, &labels, BindFor::inference()).map_err(Failure::binding)?;
+    module.init_params(None, &InitOptions::default()).map_err(Failure::input)?;
+    let n_classes = module.get_outputs()?.first().and_then(|output| output.shape().get(1).copied()).unwrap_or(0);
+    let mut metric = metrics(if args.top_k < n_classes { args.top_k } else { 0 }, "")?;
+    let n_batches = records.n_examples().map(|n| n.div_ceil(args.batch_size));
+    let bar = terminal::progress(n_batches, "batches", shows_progress);
+    let (start, mut n_images) = (Instant::now(), 0);
+    while let Some(batch) = records.next_batch().map_err(Failure::input)? {
+        interrupt::check()?;
+        let pad = batch.pad;
+        n_images += batch.n_valid();
+        module.forward(batch, false)?;
+        module.update_metric(&mut metric, pad)?;
+        bar.inc(1);
+    }
+    let values = metric.get_global()?;
+    let speed = n_images as f64 / start.elapsed().as_secs_f64();
+    bar.finish_and_clear();
+    tracing::info!("Finished with {speed:.6} images per second");
+    for (name, value) in &values {
+        tracing::info!("('{name}', {value})");
+    }
+    if args.json {
+        let values: serde_json::Map<String, serde_json::Value> =
+            values.into_iter().map(|(name, value)| (name, value.into())).collect();
+        let figures = serde_json::json!({ "images": n_images, "images_per_second": speed, "metrics": values });
+        terminal::print_json(&figures)?;
+    }
+    Ok(())
+}
+
+/// The record file, in its order.
+fn records(args: &Args) -> Outcome<Box<dyn DataIter>> {
+    let sizes: Vec<String> = args.image_shape.iter().map(ToString::to_string).collect();
+    let mut parameters = vec![
+        ("path_imgrec", args.data_val.display().to_string()),
+        ("data_shape", format!("({})", sizes.join(","))),
+        ("batch_size", args.batch_size.to_string()),
+        ("preprocess_threads", args.data_nthreads.to_string()),
+    ];
+    let names = ["mean_r", "mean_g", "mean_b", "std_r", "std_g", "std_b"];
+    let values = args.rgb_mean.0.into_iter().chain(args.rgb_std.0);
+    parameters.extend(names.into_iter().zip(values).map(|(name, value)| (name, value.to_string())));
+    let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let builder = ImageRecordIterBuilder::from_params(&parameters).map_err(Failure::binding)?;
+    Ok(Box::new(builder.build_prefetching().map_err(Failure::input)?))
+}

@@ -1,0 +1,58 @@
+//! `mxrs fine-tune`: a trained network gets a new classifier and is trained on other classes, as by MXNet's `fine-tune.py`.
+
+use crate::cmd::train::{Flags, Given, Kind, Plan, run_plan};
+use crate::exit::{Failure, Outcome};
+use crate::start;
+use mxrs::Model;
+use mxrs::format::params::{checkpoint_path, symbol_path};
+use mxrs::format::{Checkpoint, Options};
+use mxrs::graph::{NameManager, Symbol, SymbolCall};
+use std::path::PathBuf;
+
+/// Arguments of `fine-tune`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Prefix of the files of the trained network
+    #[arg(long, value_name = "PREFIX")]
+    pretrained_model: PathBuf,
+    /// Epoch of its checkpoint
+    #[arg(long, value_name = "EPOCH", default_value_t = 0)]
+    pretrained_epoch: u64,
+    /// Last layer of it that stays
+    #[arg(long, value_name = "NAME", default_value = "flatten0")]
+    layer_before_fullc: String,
+    /// Flags of all trainers.
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// As `train`; a layer the network does not have.
+pub fn run(args: &Args, shows_progress: bool) -> Outcome {
+    let plan = Plan::new(Kind::FineTune, &args.flags)?;
+    let runtime = start::runtime(Some(&plan.training.compute))?;
+    let symbol = symbol_path(&args.pretrained_model);
+    let graph = Model::load_graph(&runtime, &symbol).map_err(Failure::input)?;
+    let params = checkpoint_path(&args.pretrained_model, args.pretrained_epoch);
+    let mut params = Checkpoint::open(&params, &Options::default()).map_err(Failure::input)?.value;
+    let output = format!("{}_output", args.layer_before_fullc);
+    let features = Symbol::from_graph(&graph)
+        .internals()
+        .output_named(&output)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let ops = mxrs::ops::catalogue();
+    let mut names = NameManager::new();
+    let fc = SymbolCall::new(ops.get("FullyConnected")?)
+        .name("fc")
+        .input(&features)
+        .attr("num_hidden", plan.num_classes.to_string())
+        .build(&mut names)?;
+    let net = SymbolCall::new(ops.get("SoftmaxOutput")?).name("softmax").input(&fc).build(&mut names)?.graph()?;
+    // Exactly what the new network has no place for goes; the new classifier begins anew.
+    let is_kept = |name: &str| net.find(name).is_some() && !name.starts_with("fc_");
+    params.arg.retain(|name, _| is_kept(name));
+    params.aux.retain(|name, _| is_kept(name));
+    run_plan(&plan, Some(Given { graph: net, params }), shows_progress)
+}

@@ -1,0 +1,151 @@
+//! Where a trainer's batches come from: record files, the files of MNIST, or one synthetic batch again and again.
+
+use super::data_flags::Parameters;
+use super::kind::Kind;
+use super::plan::Plan;
+use crate::exit::{Failure, Outcome};
+use mxrs::data::{DataIter, ImageRecordIterBuilder, MnistIter, NdArrayIter, ResizeIter};
+use mxrs::format::{AlignedBytes, Dense, Tensor};
+use mxrs::types::{DType, Error};
+use std::path::{Path, PathBuf};
+
+/// Batches of an epoch of `--benchmark 1`.
+const BENCHMARK_BATCHES: u64 = 500;
+/// Share of the records that may be damaged before a training stops.
+const ALL_MAY_BE_BAD: u64 = u64::MAX;
+
+/// Batches to train on, batches to validate with, and what is known of their number.
+pub struct Source {
+    /// To train on.
+    pub train: Box<dyn DataIter>,
+    /// To validate with.
+    pub eval: Option<Box<dyn DataIter>>,
+    /// Examples of an epoch.
+    pub n_examples: u64,
+}
+
+impl Source {
+    /// Opens what the flags name.
+    ///
+    /// # Errors
+    /// A file that is missing or is not what it should be, as bad input; parameters that do not fit, as bad usage.
+    pub fn open(plan: &Plan) -> Outcome<Self> {
+        if plan.data.benchmark {
+            let train = synthetic(plan).map_err(Failure::Run)?;
+            return Ok(Self { train, eval: None, n_examples: BENCHMARK_BATCHES * plan.batch_size as u64 });
+        }
+        match plan.kind {
+            Kind::Mnist => mnist(plan),
+            _ => records(plan),
+        }
+    }
+}
+
+/// Images of record files.
+fn records(plan: &Plan) -> Outcome<Source> {
+    let data = &plan.data;
+    let Some(path) = &data.data_train else {
+        return Err(Failure::Usage("--data-train FILE is needed, or --benchmark 1".into()));
+    };
+    let mut parameters = data.parameters(&plan.defaults);
+    parameters.push(("shuffle", "1".into()));
+    let train = record_iterator(plan, path, data.data_train_idx.as_deref(), parameters)?;
+    let val = data.data_val.as_deref();
+    let eval =
+        val.map(|path| record_iterator(plan, path, data.data_val_idx.as_deref(), Parameters::new())).transpose()?;
+    let counted = train.n_examples();
+    let n_examples = match (data.num_examples, counted) {
+        (Some(said), Some(counted)) if said != counted => {
+            tracing::warn!("--num-examples is {said}, but {} has {counted} records: these count", path.display());
+            counted
+        }
+        (said, counted) => counted.or(said).unwrap_or(plan.defaults.num_examples),
+    };
+    if n_examples == 0 {
+        return Err(Failure::Input(Error::invalid(format!("records of {}", path.display()), 0, "at least one")));
+    }
+    Ok(Source { train, eval, n_examples })
+}
+
+/// Batches of a record file, decoded ahead.
+///
+/// # Errors
+/// As [`Source::open`].
+pub fn record_iterator(
+    plan: &Plan,
+    path: &Path,
+    index: Option<&Path>,
+    extra: Parameters,
+) -> Outcome<Box<dyn DataIter>> {
+    let [channels, height, width] = plan.image;
+    let seed = plan.training.seed.to_string();
+    let mut parameters: Vec<(&str, String)> = vec![
+        ("path_imgrec", path.display().to_string()),
+        ("data_shape", format!("({channels},{height},{width})")),
+        ("batch_size", plan.batch_size.to_string()),
+        ("preprocess_threads", plan.data.data_nthreads.to_string()),
+        ("seed", seed.clone()),
+        ("seed_aug", seed),
+        ("max_bad_records", if plan.data.strict { 0 } else { ALL_MAY_BE_BAD }.to_string()),
+    ];
+    if let Some(index) = index.filter(|index| !index.as_os_str().is_empty()) {
+        parameters.push(("path_imgidx", index.display().to_string()));
+    }
+    parameters.extend(plan.data.normalisation());
+    parameters.extend(extra);
+    let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let builder = ImageRecordIterBuilder::from_params(&parameters).map_err(Failure::binding)?;
+    Ok(Box::new(builder.build_prefetching().map_err(Failure::input)?))
+}
+
+/// The four files of MNIST in the folder `data`, compressed or not.
+fn mnist(plan: &Plan) -> Outcome<Source> {
+    let open = |images: &str, labels: &str| {
+        let (images, labels) = (mnist_file(images)?, mnist_file(labels)?);
+        let seed = plan.training.seed.to_string();
+        let (images, labels) = (images.display().to_string(), labels.display().to_string());
+        let batch_size = plan.batch_size.to_string();
+        let flat = u8::from(plan.network == "mlp" && plan.data.image_shape.is_none()).to_string();
+        let parameters = [
+            ("image", images.as_str()),
+            ("label", labels.as_str()),
+            ("batch_size", batch_size.as_str()),
+            ("seed", seed.as_str()),
+            ("flat", flat.as_str()),
+        ];
+        let settings = MnistIter::from_params(&parameters).map_err(Failure::binding)?;
+        Ok::<_, Failure>(Box::new(settings.build().map_err(Failure::input)?))
+    };
+    let train = open("train-images-idx3-ubyte", "train-labels-idx1-ubyte")?;
+    let eval = open("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")?;
+    let n_examples = train.n_examples().unwrap_or(plan.defaults.num_examples);
+    Ok(Source { train, eval: Some(eval), n_examples })
+}
+
+fn mnist_file(name: &str) -> Outcome<PathBuf> {
+    let folder = Path::new("data");
+    let names = [folder.join(name), folder.join(format!("{name}.gz"))];
+    names.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
+        let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "not found, nor with .gz at its end");
+        Failure::Input(Error::io(&names[0], &missing))
+    })
+}
+
+/// One batch of uniform numbers and random classes, again and again.
+fn synthetic(plan: &Plan) -> mxrs::Result<Box<dyn DataIter>> {
+    let [channels, height, width] = plan.image;
+    let n = plan.batch_size * channels * height * width;
+    // A multiplicative hash of the index: any fixed noise does.
+    let noise = |i: usize| ((i as u32).wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
+    let pixels: Vec<f32> = (0..n).map(|i| 2.0 * noise(i) - 1.0).collect();
+    let labels: Vec<f32> = (0..plan.batch_size).map(|i| (noise(i + n) * plan.num_classes as f32).floor()).collect();
+    let data = dense([plan.batch_size, channels, height, width].into(), &pixels)?;
+    let label = dense([plan.batch_size].into(), &labels)?;
+    let batches = NdArrayIter::builder(plan.batch_size).data("data", data).label("softmax_label", label).build()?;
+    Ok(Box::new(ResizeIter::new(batches, BENCHMARK_BATCHES, true)?))
+}
+
+fn dense(shape: mxrs::types::Shape, values: &[f32]) -> mxrs::Result<Dense> {
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    Tensor::dense(DType::F32, shape, AlignedBytes::copy_of(&bytes))?.into_dense()
+}

@@ -1,0 +1,81 @@
+//! The optimizer of the flags, and how its learning rate changes.
+
+use super::plan::Plan;
+use crate::exit::{Failure, Outcome};
+use mxrs::Runtime;
+use mxrs::optim::Optimizer;
+use mxrs::optim::schedule::{LrScheduler, MultiFactor, Poly, Warmup};
+use std::sync::Arc;
+
+/// Optimizers that take `--mom`.
+const WITH_MOMENTUM: [&str; 5] = ["sgd", "nag", "signum", "dcasgd", "lbsgd"];
+
+/// The learning rate of every update.
+#[derive(Clone)]
+pub struct Schedule {
+    base: f64,
+    scheduler: Option<Arc<dyn LrScheduler>>,
+}
+
+impl Schedule {
+    /// From the flags; steps are epochs, of `epoch_size` updates each.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for steps that are no list of epochs.
+    pub fn new(plan: &Plan, epoch_size: u64) -> Outcome<Self> {
+        let training = &plan.training;
+        let constant = Self { base: plan.lr, scheduler: None };
+        if training.lr_factor >= 1.0 {
+            return Ok(constant);
+        }
+        let text = training.lr_step_epochs.as_deref().unwrap_or(plan.defaults.lr_step_epochs);
+        let wrong = || {
+            let expected = "epochs separated by commas, such as 30,60, or pow2";
+            Failure::Usage(format!("--lr-step-epochs: `{text}` is not {expected}"))
+        };
+        if let Some(power) = text.strip_prefix("pow") {
+            let power: f64 = power.trim_start_matches(['-', ' ']).parse().map_err(|_| wrong())?;
+            let poly =
+                Poly::new(plan.num_epochs * epoch_size, power, 0.0, Warmup::none(plan.lr)).map_err(|_| wrong())?;
+            return Ok(Self { scheduler: Some(Arc::new(poly)), ..constant });
+        }
+        let epochs: Result<Vec<u64>, _> = text.split(',').map(|epoch| epoch.trim().parse::<u64>()).collect();
+        let mut steps: Vec<u64> = epochs.map_err(|_| wrong())?.into_iter().map(|epoch| epoch * epoch_size).collect();
+        steps.retain(|step| *step > 0);
+        if steps.is_empty() {
+            return Ok(constant);
+        }
+        let factors = MultiFactor::new(steps, training.lr_factor, Warmup::none(plan.lr)).map_err(|_| wrong())?;
+        Ok(Self { scheduler: Some(Arc::new(factors)), ..constant })
+    }
+
+    /// The rate of this update; the first is number 1.
+    pub fn lr(&self, num_update: u64) -> f64 {
+        self.scheduler.as_ref().map_or(self.base, |scheduler| scheduler.lr(num_update))
+    }
+}
+
+/// The optimizer of the flags. `begin` is how many updates a checkpoint without states stands for.
+///
+/// # Errors
+/// [`Failure::Usage`] for a name that is none.
+pub fn optimizer(runtime: &Runtime, plan: &Plan, schedule: &Schedule, begin: u64) -> Outcome<Box<dyn Optimizer>> {
+    let training = &plan.training;
+    let mut parameters = vec![
+        ("learning_rate", plan.lr.to_string()),
+        ("wd", training.wd.unwrap_or(plan.defaults.wd).to_string()),
+        ("multi_precision", "True".to_owned()),
+        ("begin_num_update", begin.to_string()),
+    ];
+    if WITH_MOMENTUM.contains(&training.optimizer.to_lowercase().as_str()) {
+        parameters.push(("momentum", training.mom.unwrap_or(plan.defaults.mom).to_string()));
+    }
+    let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut optimizer = runtime
+        .optimizer(&training.optimizer, &parameters)
+        .map_err(|error| Failure::Usage(format!("--optimizer: {error}")))?;
+    if let Some(scheduler) = &schedule.scheduler {
+        optimizer.common_mut().set_scheduler(scheduler.clone());
+    }
+    Ok(optimizer)
+}

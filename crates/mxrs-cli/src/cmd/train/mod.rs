@@ -1,0 +1,66 @@
+//! `mxrs train`: networks from record files, with the flags, files and log lines of MXNet's training scripts.
+//!
+//! `flags.rs` and `data_flags.rs` are what was said, `plan.rs` what it means; `run.rs` trains.
+
+mod curves;
+mod data_flags;
+mod examples;
+mod flags;
+mod kind;
+mod learning;
+mod metrics;
+mod plan;
+mod run;
+mod test_io;
+
+use data_flags::Data;
+use flags::Training;
+pub use kind::Kind;
+pub use metrics::metrics;
+pub use plan::Plan;
+pub use run::{Given, run as run_plan};
+
+use crate::exit::Outcome;
+
+/// Arguments of `train`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    trainer: Trainer,
+}
+
+/// What is trained on.
+#[derive(clap::Subcommand)]
+enum Trainer {
+    /// Images of a record file, as train_imagenet.py does
+    Imagenet(Flags),
+    /// Handwritten digits in the four files of MNIST, as train_mnist.py does
+    Mnist(Flags),
+    /// Small images of a record file, as train_cifar10.py does
+    Cifar10(Flags),
+}
+
+/// All flags of a trainer.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Flags {
+    /// What is trained, and how.
+    #[command(flatten)]
+    pub training: Training,
+    /// Where examples come from.
+    #[command(flatten)]
+    pub data: Data,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad values; files that cannot be used; what training reports; an interrupt, after a checkpoint was written.
+pub fn run(args: &Args, shows_progress: bool) -> Outcome {
+    let (kind, flags) = match &args.trainer {
+        Trainer::Imagenet(flags) => (Kind::Imagenet, flags),
+        Trainer::Mnist(flags) => (Kind::Mnist, flags),
+        Trainer::Cifar10(flags) => (Kind::Cifar10, flags),
+    };
+    let plan = Plan::new(kind, flags)?;
+    run_plan(&plan, None, shows_progress)
+}

@@ -1,0 +1,135 @@
+//! What the flags mean: every default filled in, every value checked before any work.
+
+use super::Flags;
+use super::data_flags::Data;
+use super::flags::Training;
+use super::kind::{Defaults, Kind};
+use crate::exit::{Failure, Outcome};
+use mxrs::models::{Initializer, Model, ModelOptions, RandomKind, model};
+
+/// A training run.
+pub struct Plan {
+    /// The trainer.
+    pub kind: Kind,
+    /// What it has where a flag is not given.
+    pub defaults: Defaults,
+    /// What was said.
+    pub training: Training,
+    /// What was said of the data.
+    pub data: Data,
+    /// Name of the network.
+    pub network: String,
+    /// Depth, for networks of several.
+    pub num_layers: Option<usize>,
+    /// Classes.
+    pub num_classes: usize,
+    /// Channels, height and width.
+    pub image: [usize; 3],
+    /// Epochs.
+    pub num_epochs: u64,
+    /// Examples of a step.
+    pub batch_size: usize,
+    /// Batches between log lines.
+    pub disp_batches: u64,
+    /// Learning rate at first.
+    pub lr: f64,
+}
+
+/// Ends with a message about a flag.
+fn wrong(flag: &str, got: impl std::fmt::Display, expected: &str) -> Failure {
+    Failure::Usage(format!("{flag}: `{got}` is not {expected}"))
+}
+
+impl Plan {
+    /// Checks the flags.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] naming the flag.
+    pub fn new(kind: Kind, flags: &Flags) -> Outcome<Self> {
+        let (training, data) = (flags.training.clone(), flags.data.clone());
+        let defaults = kind.defaults();
+        let positive = |flag: &str, n: usize| if n > 0 { Ok(n) } else { Err(wrong(flag, n, "at least 1")) };
+        let network = training.network.clone().unwrap_or_else(|| defaults.network.to_owned());
+        let image = match data.image_shape.as_ref().map(|shape| &shape[..]) {
+            Some(&[channels, height, width]) => [channels, height, width],
+            _ => defaults.image_shape,
+        };
+        let lr = training.lr.unwrap_or(defaults.lr);
+        if !lr.is_finite() || lr < 0.0 {
+            return Err(wrong("--lr", lr, "a number of 0 or more"));
+        }
+        for (flag, value) in [("--mom", training.mom), ("--wd", training.wd), ("--lr-factor", Some(training.lr_factor))]
+        {
+            if value.is_some_and(|value| !value.is_finite() || value < 0.0) {
+                return Err(wrong(flag, value.unwrap_or_default(), "a number of 0 or more"));
+            }
+        }
+        if !(0.0..1.0).contains(&training.label_smoothing) {
+            return Err(wrong("--label-smoothing", training.label_smoothing, "from 0 to below 1"));
+        }
+        if let Some(gpus) = training.gpus.as_deref().filter(|gpus| !gpus.trim().is_empty()) {
+            return Err(wrong("--gpus", gpus, "possible: this version computes on the CPU only; leave the flag out"));
+        }
+        let plan = Self {
+            kind,
+            num_layers: training.num_layers.or(defaults.num_layers),
+            num_classes: positive("--num-classes", data.num_classes.unwrap_or(defaults.num_classes))?,
+            num_epochs: training.num_epochs.unwrap_or(defaults.num_epochs),
+            batch_size: positive("--batch-size", training.batch_size.unwrap_or(defaults.batch_size))?,
+            disp_batches: positive("--disp-batches", training.disp_batches.unwrap_or(defaults.disp_batches))? as u64,
+            defaults,
+            training,
+            data,
+            network,
+            image,
+            lr,
+        };
+        plan.initializer()?;
+        Ok(plan)
+    }
+
+    /// The network by its name, and its depth where it has several and the name says none.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a name or an image shape that it does not have.
+    pub fn model(&self) -> Outcome<Model> {
+        let family = mxrs::models::families().iter();
+        let mut family = family.filter(|f| f.name == self.network || f.aliases.contains(&self.network.as_str()));
+        let has_depths = family.next().is_some_and(|family| !family.layers.is_empty());
+        let options = ModelOptions {
+            n_classes: self.num_classes,
+            image: Some(self.image),
+            n_layers: self.num_layers.filter(|_| has_depths),
+            dtype: self.training.dtype,
+            label_smoothing: self.training.label_smoothing as f32,
+            ..ModelOptions::default()
+        };
+        model(&self.network, &options).map_err(|error| Failure::Usage(error.to_string()))
+    }
+
+    /// What weights begin with.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a name that is none.
+    pub fn initializer(&self) -> Outcome<Initializer> {
+        let gaussian =
+            |rnd_type| Initializer::Xavier { rnd_type, factor_type: mxrs::models::FactorKind::In, magnitude: 2.0 };
+        Ok(match self.training.initializer.as_str() {
+            "default" if self.network == "alexnet" => Initializer::Normal { sigma: 0.01 },
+            "default" if self.network.contains("vgg") => Initializer::create("xavier").map_err(failed)?,
+            "default" => gaussian(RandomKind::Gaussian),
+            name @ ("xavier" | "orthogonal" | "normal" | "uniform" | "one" | "zero") => {
+                Initializer::create(name).map_err(failed)?
+            }
+            "msra" => Initializer::create("msraprelu").map_err(failed)?,
+            other => {
+                let known = "one of default, xavier, msra, orthogonal, normal, uniform, one, zero";
+                return Err(wrong("--initializer", other, known));
+            }
+        })
+    }
+}
+
+fn failed(error: mxrs::Error) -> Failure {
+    Failure::Usage(error.to_string())
+}

@@ -1,0 +1,148 @@
+//! `mxrs train`, `fine-tune` and `evaluate` on the digits: log lines, files, resuming, refusals.
+//!
+//! The network is the small one, `mlp`: debug builds and builds without oneDNN are slow.
+
+use crate::mxrs::{Ran, digits, mxrs};
+use std::path::Path;
+
+/// Trains the perceptron on the digits with these flags on top.
+fn train(more: &[&str]) -> Ran {
+    let (train, val) = (digits("digits_train.rec"), digits("digits_val.rec"));
+    let start = ["train", "imagenet", "--network", "mlp", "--image-shape", "1,28,28", "--num-classes", "10"];
+    let data = ["--data-train", &train, "--data-val", &val, "--rgb-mean", "0", "--rgb-std", "255"];
+    let size = ["--batch-size", "50", "--disp-batches", "10", "--lr-step-epochs", "8"];
+    mxrs(start.into_iter().chain(data).chain(size).chain(more.iter().copied()))
+}
+
+/// The value behind `<label>=` in the last line that has it.
+fn value(log: &str, label: &str) -> f64 {
+    let line = log.lines().rev().find(|line| line.contains(&format!("{label}="))).unwrap_or_else(|| panic!("{log}"));
+    line.rsplit('=').next().unwrap().parse().unwrap()
+}
+
+fn path(dir: &Path, name: &str) -> String {
+    dir.join(name).display().to_string()
+}
+
+#[test]
+fn a_training_logs_as_mxnet_does_and_evaluate_repeats_its_figure() {
+    let dir = tempfile::tempdir().unwrap();
+    let (prefix, plot) = (path(dir.path(), "mlp"), path(dir.path(), "curves.svg"));
+    let ran = train(&["--num-epochs", "3", "--model-prefix", &prefix, "--plot", &plot, "--top-k", "3"]);
+    let log = ran.err.clone();
+    ran.ok();
+    for words in [
+        "INFO:root:start with arguments Namespace(batch_size=50, ",
+        "INFO:root:Epoch[0] Batch [0-10]\tSpeed: ",
+        " samples/sec\taccuracy=",
+        "\ttop_k_accuracy_3=",
+        "INFO:root:Epoch[1] Train-accuracy=",
+        "INFO:root:Epoch[2] Time cost=",
+        "INFO:root:Epoch[2] Validation-accuracy=",
+        &format!("INFO:root:Saved checkpoint to \"{prefix}-0003.params\""),
+    ] {
+        assert!(log.contains(words), "{words}: {log}");
+    }
+    let accuracy = value(&log, "Validation-accuracy");
+    assert!(accuracy > 0.8, "{log}");
+    for name in ["mlp-symbol.json", "mlp-0001.params", "mlp-0003.params", "mlp-0003.states"] {
+        assert!(dir.path().join(name).is_file(), "{name}");
+    }
+    let drawn = std::fs::read_to_string(plot).unwrap();
+    for word in ["loss", "accuracy (validation)", "learning rate", "images per second"] {
+        assert!(drawn.contains(word), "{word}");
+    }
+    let val = digits("digits_val.rec");
+    let start = ["evaluate", "--model", &prefix, "--load-epoch", "3", "--data-val", &val];
+    let flags = ["--image-shape", "1,28,28", "--rgb-std", "255", "--batch-size", "40", "--json"];
+    let ran = mxrs(start.into_iter().chain(flags));
+    assert!(ran.err.contains("INFO:root:Finished with ") && ran.err.contains("('accuracy', "), "{}", ran.err);
+    let json = ran.json();
+    assert_eq!(json["images"], 297);
+    assert!((json["metrics"]["accuracy"].as_f64().unwrap() - accuracy).abs() < 1e-6, "{json}");
+}
+
+#[test]
+fn going_on_gives_the_weights_of_an_unbroken_training() {
+    let dir = tempfile::tempdir().unwrap();
+    let (whole, broken) = (path(dir.path(), "whole"), path(dir.path(), "broken"));
+    train(&["--num-epochs", "3", "--model-prefix", &whole, "--random-crop", "--pad-size", "2"]).ok();
+    let broken = ["--model-prefix", &broken, "--random-crop", "--pad-size", "2"];
+    train(&[&["--num-epochs", "1"][..], &broken].concat()).ok();
+    train(&[&["--num-epochs", "2", "--load-epoch", "1"][..], &broken].concat()).ok();
+    train(&[&["--num-epochs", "3", "--resume"][..], &broken].concat()).ok();
+    let params = |name: &str| std::fs::read(dir.path().join(format!("{name}-0003.params"))).unwrap();
+    assert!(params("whole") == params("broken"), "weights differ");
+}
+
+#[test]
+fn a_new_classifier_is_trained_on_old_features() {
+    let dir = tempfile::tempdir().unwrap();
+    let (old, new) = (digits("lenet"), path(dir.path(), "new"));
+    let records = crate::predict::first_records(dir.path(), 20);
+    let start = ["fine-tune", "--pretrained-model", &old, "--pretrained-epoch", "10", "--num-classes", "10"];
+    let data = ["--data-train", &records, "--data-val", &records, "--image-shape", "1,28,28", "--rgb-mean", "0"];
+    let rest = ["--rgb-std", "255", "--batch-size", "10", "--num-epochs", "1", "--model-prefix", &new];
+    mxrs(start.into_iter().chain(data).chain(rest)).ok();
+    let symbol = std::fs::read_to_string(dir.path().join("new-symbol.json")).unwrap();
+    assert!(symbol.contains("\"fc_weight\"") && !symbol.contains("\"fc1_weight\""), "{symbol}");
+    let none = mxrs(start.into_iter().chain(data).chain(["--layer-before-fullc", "nothing7"])).failed(2);
+    assert!(none.contains("nothing7_output"), "{none}");
+}
+
+#[test]
+fn reading_alone_is_timed() {
+    let ran = train(&["--test-io", "1"]);
+    assert!(ran.err.contains("Batch [10]\tSpeed: ") && ran.err.contains("1500 samples in 30 batches"), "{}", ran.err);
+    assert!(!ran.err.contains("Train-accuracy"), "{}", ran.err);
+}
+
+#[test]
+fn bad_values_are_refused_before_any_work() {
+    for (flags, words) in [
+        (&["--lr", "nan"][..], "--lr"),
+        (&["--lr", "-1"], "--lr"),
+        (&["--batch-size", "0"], "--batch-size"),
+        (&["--lr-step-epochs", "3,x"], "--lr-step-epochs"),
+        (&["--optimizer", "sgdd"], "sgd"),
+        (&["--initializer", "xavir"], "--initializer"),
+        (&["--plot", "curves.gif"], ".svg or .png"),
+        (&["--gpus", "0"], "--gpus"),
+        (&["--loss", "hinge"], "--loss"),
+        (&["--label-smoothing", "1"], "--label-smoothing"),
+        (&["--load-epoch", "1"], "--model-prefix"),
+        (&["--lerning-rate", "1"], "unexpected argument"),
+    ] {
+        let error = if flags[0] == "--batch-size" || flags[0] == "--lr-step-epochs" {
+            // These are given by `train` already.
+            let records = digits("digits_train.rec");
+            let start = ["train", "imagenet", "--network", "mlp", "--image-shape", "1,28,28", "--data-train", &records];
+            mxrs(start.into_iter().chain(flags.iter().copied())).failed(2)
+        } else {
+            train(flags).failed(2)
+        };
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    let error = mxrs(["train", "imagenet"]).failed(2);
+    assert!(error.contains("--data-train"), "{error}");
+    let error = mxrs(["train", "imagenet", "--network", "resnet-7", "--benchmark"]).failed(2);
+    assert!(error.contains("resnet-7"), "{error}");
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = path(dir.path(), "no.rec");
+    let error = mxrs(["train", "imagenet", "--network", "mlp", "--data-train", &missing]).failed(3);
+    assert!(error.contains("no.rec"), "{error}");
+    let prefix = path(dir.path(), "nowhere/mlp");
+    let error = train(&["--num-epochs", "1", "--model-prefix", &prefix]).failed(1);
+    assert!(error.contains("nowhere"), "{error}");
+    let prefix = path(dir.path(), "mlp");
+    train(&["--num-epochs", "1", "--model-prefix", &prefix]).ok();
+    let val = digits("digits_val.rec");
+    let start = ["train", "imagenet", "--network", "lenet", "--image-shape", "1,28,28", "--num-classes", "10"];
+    let flags = ["--data-train", &val, "--model-prefix", &prefix, "--load-epoch", "1", "--num-epochs", "2"];
+    let error = mxrs(start.into_iter().chain(flags)).failed(3);
+    assert!(error.contains("weight"), "names what differs: {error}");
+}
