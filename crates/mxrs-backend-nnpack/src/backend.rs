@@ -8,6 +8,7 @@ use crate::direct::depthwise::Depthwise;
 use crate::direct::grouped::{GroupedConv, Groups};
 use crate::direct::rows::DenseProduct;
 use crate::epilogue::Epilogue;
+use crate::gradients::{self, Gradient, Means};
 use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME, PackedForm, blocked, channels_last};
 use crate::problem::ConvProblem;
@@ -59,6 +60,9 @@ const FEW_ROWS: usize = 2;
 const DENSE_COST: [f64; 2] = [0.95, 1.5];
 /// That of one with short weights: who asks for them gets them.
 const SHORT_DENSE_COST: f64 = 0.5;
+/// Cost of a convolution whose gradients are made too, beside one alone: a vendor library packs its weights in every step as well, and
+/// is further from its best speed there.
+const TRAINING: f64 = 0.9;
 /// Output pixels of a batch up to which a convolution waits for its weights.
 const FEW_PIXELS: usize = 64;
 
@@ -80,7 +84,7 @@ impl Nnpack {
     }
 
     fn fit(&self, call: &OpCall<'_>) -> std::result::Result<Fit, String> {
-        if call.is_train {
+        if call.is_train && call.op.name != "Convolution" {
             return Err("training".into());
         }
         let (job, epilogue, cost) = match call.op.name {
@@ -103,6 +107,10 @@ impl Nnpack {
             other => return Err(format!("no kernel for {other}")),
         };
         Ok(Fit { job, epilogue, cost: self.slowed(cost) })
+    }
+
+    fn gradient(&self, call: &OpCall<'_>) -> Option<std::result::Result<Gradient, String>> {
+        gradients::fit(call, &Means { options: &self.options, threads: self.threads(), rates: &self.rates })
     }
 
     /// A cost with the threads there are: fewer than the team has take longer.
@@ -130,6 +138,12 @@ impl Nnpack {
             let is_depthwise = problem.c == groups as usize && problem.k == problem.c;
             let job = if is_depthwise { Job::Depthwise(problem) } else { Job::Grouped(problem, groups) };
             return Ok((job, epilogue, UNMEASURED + packing));
+        }
+        if call.is_train {
+            // Every step has other weights.
+            let choice = Choice::with_packing(&problem, &self.options, self.threads(), &self.rates);
+            let cost = TRAINING * choice.cost;
+            return Ok((Job::Convolution(problem, choice), epilogue, cost));
         }
         let choice = Choice::new(&problem, &self.options, self.threads(), &self.rates);
         let cost = choice.cost + packing;
@@ -279,6 +293,11 @@ impl Backend for Nnpack {
             Some(Err(reason)) => return Support::No(reason),
             None => {}
         }
+        match self.gradient(call) {
+            Some(Ok(gradient)) => return Support::Yes { cost: self.slowed(gradient.cost) },
+            Some(Err(reason)) => return Support::No(reason),
+            None => {}
+        }
         match self.fit(call) {
             Ok(fit) => Support::Yes { cost: fit.cost },
             Err(reason) => Support::No(reason),
@@ -288,6 +307,9 @@ impl Backend for Nnpack {
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
         if let Some(planned) = blocks::plan(call, self.options.isa, self.threads()) {
             return planned.map_err(|reason| Error::not_built(call.op.name, reason));
+        }
+        if let Some(gradient) = self.gradient(call) {
+            return gradient.map(|gradient| gradient.planned).map_err(|reason| Error::not_built(call.op.name, reason));
         }
         self.planned(call, None)
     }

@@ -77,7 +77,7 @@ impl Algorithm {
     }
 
     /// How long it should take.
-    fn estimate(self, p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
+    pub fn estimate(self, p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
         match self {
             Self::Product | Self::Taps => estimate::product(p, threads, rates),
             Self::Winograd(variant) => estimate::winograd(p, variant, threads, rates),
@@ -134,6 +134,28 @@ impl Choice {
             .reduce(|best, next| if next.1 < best.1 { next } else { best })
             .unwrap_or((Algorithm::Product, estimate::product(p, threads, rates)));
         Self { algorithm, cost: (time / estimate::vendor(p, threads, rates)).max(LEAST_COST) }
+    }
+}
+
+impl Choice {
+    /// The algorithm that should be fastest where weights are packed in every call.
+    pub fn with_packing(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
+        if !p.is_dense() || p.c < BLOCK {
+            return Self::new(p, options, threads, rates);
+        }
+        let all = Algorithm::allowed(p, options).into_iter().map(|a| (a, a.estimate_with_packing(p, threads, rates)));
+        let (algorithm, time) = all
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .unwrap_or((Algorithm::Product, Algorithm::Product.estimate_with_packing(p, threads, rates)));
+        Self { algorithm, cost: time / estimate::vendor(p, threads, rates) }
+    }
+}
+
+impl Algorithm {
+    /// How long it should take, packing of the weights included.
+    pub fn estimate_with_packing(self, p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
+        let numbers = self.form(Weights::Float32).len([p.k, p.c, p.kh, p.kw]);
+        self.estimate(p, threads, rates) + estimate::packing(numbers, threads)
     }
 }
 

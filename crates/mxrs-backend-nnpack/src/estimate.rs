@@ -44,6 +44,14 @@ pub fn fourier(p: &ConvProblem, tile: Tile, threads: usize, rates: &Rates) -> f6
     SPECTRA * in_tiles(p, n_tiles(p, tile.outputs([p.kh, p.kw])), tile.factors(), threads, rates)
 }
 
+/// Multiply-adds in the time that one number of the weights is transformed and packed, by one thread.
+const PER_PACKED: f64 = 50.0;
+
+/// Time to pack so many numbers.
+pub fn packing(numbers: usize, threads: usize) -> f64 {
+    numbers as f64 * PER_PACKED / threads as f64
+}
+
 fn in_tiles(p: &ConvProblem, tiles: usize, factors: Factors, threads: usize, rates: &Rates) -> f64 {
     let (c, k) = (p.c.next_multiple_of(BLOCK), p.k.next_multiple_of(BLOCK));
     let sum = (tiles * factors.multiplications() * c * k) as f64 / rates.product / threads as f64;

@@ -3,6 +3,8 @@
 use crate::Isa;
 use crate::direct::grouped::Groups;
 use crate::fourier::{self, Tile};
+use crate::gradients::joined::Joined;
+use crate::gradients::phases::Steps;
 use crate::winograd::{Blocking, Plan, Schedule, Shape, Variant};
 use half::bf16;
 use mxrs_op::TensorDesc;
@@ -80,17 +82,30 @@ pub enum PackedForm {
     ShortRows,
     /// As [`Blocks`](Self::Blocks), in bfloat16.
     ShortBlocks,
+    /// As [`Blocks`](Self::Blocks), of the filters [turned around](crate::filters): `[c/32][k/16][kh][kw][16 k][32 c]`.
+    TurnedBlocks,
+    /// As [`Winograd`](Self::Winograd), of the filters turned around.
+    TurnedWinograd(Variant),
+    /// As [`TurnedBlocks`](Self::TurnedBlocks) for each of the convolutions that a gradient of data with such a stride is.
+    Phases(Steps),
+    /// As [`Blocks`](Self::Blocks) for the one convolution that such gradients of few channels are.
+    Joined(Steps),
 }
 
 /// Numbers of the layouts for groups begin here, and count them.
 const GROUPS_ID: u64 = 1 << 32;
+/// And those for strides here.
+const PHASES_ID: u64 = 1 << 33;
+/// And those for strides and few channels.
+const JOINED_ID: u64 = 1 << 34;
 
 impl PackedForm {
-    /// All forms but those for groups; the position is the number in a layout.
+    /// All forms but those for groups and strides; the position is the number in a layout.
     fn all() -> impl Iterator<Item = Self> {
         let transformed = Variant::ALL.map(Self::Winograd).into_iter().chain(Tile::ALL.map(Self::Fourier));
         let short = [Self::ShortRows, Self::ShortBlocks];
-        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(transformed).chain(short)
+        let turned = Variant::ALL.map(Self::TurnedWinograd).into_iter().chain([Self::TurnedBlocks]);
+        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(transformed).chain(short).chain(turned)
     }
 
     /// Whether its numbers are bfloat16; else they are float32.
@@ -102,6 +117,12 @@ impl PackedForm {
     pub fn layout(self, sizes: [usize; 4]) -> Layout {
         let id = match self {
             Self::Groups(groups) => GROUPS_ID + u64::from(groups),
+            Self::Phases(Steps { stride: [a, b], pad: [c, d] }) => {
+                PHASES_ID + u64::from(u32::from_le_bytes([a, b, c, d]))
+            }
+            Self::Joined(Steps { stride: [a, b], pad: [c, d] }) => {
+                JOINED_ID + u64::from(u32::from_le_bytes([a, b, c, d]))
+            }
             _ => Self::all().position(|form| form == self).unwrap_or_default() as u64,
         };
         let number_bytes = if self.is_short() { size_of::<bf16>() } else { size_of::<f32>() };
@@ -111,6 +132,13 @@ impl PackedForm {
     /// The form that a layout names.
     pub fn of(layout: &Layout) -> Option<Self> {
         match layout {
+            Layout::Opaque { backend: NAME, id, .. } if *id >= PHASES_ID => {
+                let is_joined = *id >= JOINED_ID;
+                let first = if is_joined { JOINED_ID } else { PHASES_ID };
+                let [a, b, c, d] = u32::try_from(id - first).ok()?.to_le_bytes();
+                let steps = Steps { stride: [a, b], pad: [c, d] };
+                Some(if is_joined { Self::Joined(steps) } else { Self::Phases(steps) })
+            }
             Layout::Opaque { backend: NAME, id, .. } => match id.checked_sub(GROUPS_ID) {
                 Some(groups) => Some(Self::Groups(u32::try_from(groups).ok()?)),
                 None => Self::all().nth(usize::try_from(*id).ok()?),
@@ -123,6 +151,10 @@ impl PackedForm {
     pub fn len(self, [k, c, kh, kw]: [usize; 4]) -> usize {
         let (padded_k, padded_c) = (k.next_multiple_of(BLOCK), c.next_multiple_of(BLOCK));
         match self {
+            Self::Joined(steps) => Joined::new(steps, [kh, kw])
+                .map_or(0, |joined| Self::Blocks.len([joined.channels(c), k, joined.window[0], joined.window[1]])),
+            // Every cell is in one phase.
+            Self::Phases(_) => padded_k * padded_c * kh * kw,
             Self::Blocks | Self::ShortBlocks => padded_k * padded_c * kh * kw,
             Self::ShortRows => k * c * kh * kw,
             Self::Taps => padded_k * c * kh * kw,
@@ -132,6 +164,8 @@ impl PackedForm {
                 groups.n * groups.packed_len(kh * kw)
             }
             Self::Winograd(variant) => transform([k, c, kh, kw], variant).map_or(0, |plan| plan.packed_bytes() / 4),
+            Self::TurnedBlocks => Self::Blocks.len([c, k, kh, kw]),
+            Self::TurnedWinograd(variant) => Self::Winograd(variant).len([c, k, kh, kw]),
             Self::Fourier(tile) => spectra([k, c, kh, kw], tile).map_or(0, |plan| plan.packed_bytes() / 4),
         }
     }
@@ -172,9 +206,11 @@ mod tests {
         assert!(is_blocked(&blocked) && !is_blocked(&desc));
     }
 
+    const STRIDE_2: PackedForm = PackedForm::Phases(Steps { stride: [2, 2], pad: [1, 0] });
+
     #[test]
     fn a_form_is_found_by_its_layout() {
-        for form in PackedForm::all().chain([PackedForm::Groups(2), PackedForm::Groups(40)]) {
+        for form in PackedForm::all().chain([PackedForm::Groups(2), PackedForm::Groups(40), STRIDE_2]) {
             assert_eq!(PackedForm::of(&form.layout([40, 3, 3, 3])), Some(form));
         }
         assert_eq!(PackedForm::of(&Layout::Opaque { backend: "onednn", id: 0, size_bytes: 4 }), None);

@@ -1,4 +1,4 @@
-//! Convolutional networks at inference in `f32`, and in `bf16` what Winograd's algorithms do, after NNPACK, written for few
+//! Convolutional networks at inference in `f32`, gradients of their convolutions for training, and in `bf16` what Winograd's algorithms do, after NNPACK, written for few
 //! threads and activations in blocks of channels.
 //!
 //! It takes two-dimensional convolutions, with a bias, a sum, and ReLU or bounds behind them; fully-connected layers; and, so that
@@ -53,8 +53,10 @@ mod direct;
 mod epilogue;
 mod estimate;
 mod filtering;
+mod filters;
 pub mod fourier;
 pub mod gemm;
+mod gradients;
 mod isa;
 mod kernel;
 mod layouts;

@@ -47,6 +47,18 @@ impl ConvProblem {
         let ([data, weight, ..], Some(out)) = (call.inputs, call.outputs.first()) else {
             return Err("a convolution without data or weight".into());
         };
+        Self::between(p, call, [data, weight, out])
+    }
+
+    /// That between these tensors of a call, data, weight and output.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn between(
+        p: &ConvolutionParams,
+        call: &OpCall<'_>,
+        [data, weight, out]: [&TensorDesc; 3],
+    ) -> Result<Self, String> {
         let tensors = call.inputs.iter().chain(call.outputs);
         let numbers = match out.dtype {
             DType::BF16 => Data::ShortPixels,
@@ -75,6 +87,15 @@ impl ConvProblem {
             return Err(format!("{taken} in {c} and {k} channels"));
         }
         Ok(Self { n, c, k, h, w, oh, ow, kh, kw, stride, pad, dilate, data: numbers })
+    }
+
+    /// The convolution of the output's gradient that the data's gradient is, with the filters turned around. `None` where the stride
+    /// is not 1, or padding reaches beyond the window.
+    pub fn turned(&self) -> Option<Self> {
+        let pad = (self.kh.checked_sub(1 + self.pad.0)?, self.kw.checked_sub(1 + self.pad.1)?);
+        let fits = self.stride == (1, 1) && self.is_dense();
+        let Self { c, k, h, w, oh, ow, .. } = *self;
+        fits.then_some(Self { c: k, k: c, h: oh, w: ow, oh: h, ow: w, pad, ..*self })
     }
 
     /// Multiplications and additions of the direct sum.

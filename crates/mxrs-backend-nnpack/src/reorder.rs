@@ -2,7 +2,9 @@
 
 use crate::convolve::{Panel, part};
 use crate::direct::grouped::Groups;
+use crate::filters::Filters;
 use crate::gemm::element::{narrow, widen};
+use crate::gradients::joined::Joined;
 use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, is_blocked, short_image, spectra, transform, weights};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
@@ -116,6 +118,40 @@ impl Kernel for Reorder {
             Way::Pack(PackedForm::Winograd(variant)) => {
                 transform(self.sizes, variant)?.pack_weights(from, to, args.team)?;
             }
+            Way::Pack(PackedForm::TurnedWinograd(variant)) => {
+                transform([c, n, h, w], variant)?.pack_turned_weights(from, to, args.team)?;
+            }
+            Way::Pack(PackedForm::Joined(steps)) => {
+                if let Some(joined) = Joined::new(steps, [h, w]) {
+                    let filters = joined.filters(from, [n, c], pixels);
+                    let sizes = [joined.channels(c), n, joined.window[0], joined.window[1]];
+                    let filters = Filters::plain(&filters, n, joined.window[0] * joined.window[1]);
+                    pack_panels(PackedForm::Blocks, sizes, filters, to, args.team);
+                }
+            }
+            Way::Pack(PackedForm::Phases(steps)) => {
+                let mut to = &mut *to;
+                for phase in steps.phases([h, w]).unwrap_or_default() {
+                    let [rows, columns] = [0, 1].map(|i| phase.lines[i].taps.len());
+                    let sizes = [c, n, rows, columns];
+                    let (these, others) = to.split_at_mut(PackedForm::Blocks.len(sizes));
+                    to = others;
+                    if rows * columns > 0 {
+                        let cells = phase.cells(w);
+                        pack_panels(
+                            PackedForm::Blocks,
+                            sizes,
+                            Filters::picked(from, [c, n], pixels, &cells),
+                            these,
+                            args.team,
+                        );
+                    }
+                }
+            }
+            Way::Pack(PackedForm::TurnedBlocks) => {
+                let filters = Filters::turned(from, [c, n], pixels);
+                pack_panels(PackedForm::Blocks, [c, n, h, w], filters, to, args.team);
+            }
             Way::Pack(PackedForm::Groups(groups)) => {
                 let groups = Groups::new(groups as usize, c, n / groups as usize);
                 in_chunks(args.team, to, groups.packed_len(pixels), &|index, to| groups.pack(index, pixels, from, to));
@@ -128,12 +164,7 @@ impl Kernel for Reorder {
                 });
             }
             Way::Pack(PackedForm::Fourier(tile)) => spectra(self.sizes, tile)?.pack_weights(from, to, args.team)?,
-            Way::Pack(form) => {
-                let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
-                in_chunks(args.team, to, steps * PANEL, &|index, to| {
-                    pack_panel(form, self.sizes, Panel::of(n, index), from, to);
-                });
-            }
+            Way::Pack(form) => pack_panels(form, self.sizes, Filters::plain(from, c, pixels), to, args.team),
         }
         Ok(())
     }
@@ -142,7 +173,8 @@ impl Kernel for Reorder {
 impl Reorder {
     /// Packs weights as bfloat16.
     fn pack_short(&self, form: PackedForm, from: &[f32], to: &mut [u16], team: &Team) {
-        let n = self.sizes[0];
+        let [n, c, h, w] = self.sizes;
+        let filters = Filters::plain(from, c, h * w);
         let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
         let short = |from: &[f32], to: &mut [u16]| to.iter_mut().zip(from).for_each(|(to, x)| *to = narrow(*x));
         if form == PackedForm::ShortRows {
@@ -152,7 +184,7 @@ impl Reorder {
         } else {
             in_chunks(team, to, steps * PANEL, &|index, to| {
                 let mut panel = vec![0.0; to.len()];
-                pack_panel(form, self.sizes, Panel::of(n, index), from, &mut panel);
+                pack_panel(form, self.sizes, Panel::of(n, index), filters, &mut panel);
                 short(&panel, to);
             });
         }
@@ -223,12 +255,18 @@ fn from_block(from: &[f32], to: &mut [f32], pixels: usize) {
     }
 }
 
-/// The panel of weights `[k, c, kh, kw]` that holds some output channels. Written in order, so that rows of the panel leave
+/// All panels of filters `[k, c, kh, kw]`.
+fn pack_panels(form: PackedForm, sizes: [usize; 4], filters: Filters<'_>, to: &mut [f32], team: &Team) {
+    let steps = form.len(sizes) / sizes[0].next_multiple_of(BLOCK);
+    in_chunks(team, to, steps * PANEL, &|index, to| pack_panel(form, sizes, Panel::of(sizes[0], index), filters, to));
+}
+
+/// The panel of filters `[k, c, kh, kw]` that holds some output channels. Written in order, so that rows of the panel leave
 /// the cache once; the filters are read a cache line at a time each.
-fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, from: &[f32], to: &mut [f32]) {
+fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, filters: Filters<'_>, to: &mut [f32]) {
     let cells = kh * kw;
-    let columns = (k - panel.index * PANEL).min(panel.width);
-    let filters = &from[panel.index * PANEL * c * cells..][..columns * c * cells];
+    let first = panel.index * PANEL;
+    let columns = (k - first).min(panel.width);
     for (step, row) in to.chunks_exact_mut(panel.width).enumerate() {
         let (channel, cell) = match form {
             PackedForm::Blocks | PackedForm::ShortBlocks => {
@@ -242,8 +280,6 @@ fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, from: 
         }
         let (row, rest) = row.split_at_mut(columns);
         rest.fill(0.0);
-        for (to, filter) in row.iter_mut().zip(filters.chunks_exact(c * cells)) {
-            *to = filter[channel * cells + cell];
-        }
+        filters.columns(first, channel, cell, row);
     }
 }

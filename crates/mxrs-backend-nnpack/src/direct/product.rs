@@ -16,6 +16,9 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
+/// Blocks of 16 cache lines of output that are brought into the cache with one product: those of two groups of rows.
+const LINES_OF_OUTPUT: usize = 2;
+
 /// The product prepared.
 pub struct ProductConv {
     problem: ConvProblem,
@@ -28,6 +31,18 @@ pub struct ProductConv {
     /// Where blocks begin, of an image or of a copied group of the longest length, by its length.
     offsets: Vec<Vec<usize>>,
     grid: Grid,
+    place: Place,
+}
+
+/// Where output pixels lie in an image, the output itself or one in which they are some of the pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Height and width of the image.
+    pub size: [usize; 2],
+    /// Row and column of the first pixel.
+    pub first: [usize; 2],
+    /// Distance between them, down and across.
+    pub step: [usize; 2],
 }
 
 /// What one thread does.
@@ -42,12 +57,25 @@ struct Share<'a> {
 impl ProductConv {
     /// Prepares a convolution for at most `threads` threads.
     pub fn new(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
-        let groups: Vec<_> = row_groups(problem.pixels(), MAX_ROWS).collect();
+        let place = Place { size: [problem.oh, problem.ow], first: [0, 0], step: [1, 1] };
+        Self::placed(problem, place, isa, threads)
+    }
+
+    /// The same with output pixels in these places, in blocks of as many channels.
+    pub fn placed(problem: ConvProblem, place: Place, isa: Isa, threads: usize) -> Self {
+        let groups: Vec<_> = if place.size == [problem.oh, problem.ow] && place.step == [1, 1] {
+            row_groups(problem.pixels(), MAX_ROWS).collect()
+        } else {
+            // Neighbours in a group are equally far from one another.
+            let rows = (0..problem.oh).map(|oy| oy * problem.ow);
+            rows.flat_map(|at| row_groups(problem.ow, MAX_ROWS).map(move |(first, len)| (at + first, len))).collect()
+        };
         let rows = groups.iter().map(|group| group.1).max().unwrap_or(0);
         let blocks = problem.c.div_ceil(BLOCK) * problem.kh * problem.kw;
         let sizes = Sizes { groups: problem.n * groups.len(), rows, panels: Panel::count(problem.k), blocks };
         let grid = Grid::new(sizes, threads);
-        let is_copied = !(problem.is_pointwise() && problem.pad == (0, 0));
+        let is_same = (problem.oh, problem.ow) == (problem.h, problem.w);
+        let is_copied = !(problem.is_pointwise() && problem.pad == (0, 0) && is_same);
         let distance = |len: usize| if is_copied { len } else { problem.h * problem.w };
         let offsets = (0..=rows).map(|len| (0..blocks).map(|b| b * distance(len) * BLOCK).collect()).collect();
         let weights = Weights::Float32;
@@ -60,6 +88,7 @@ impl ProductConv {
             groups,
             offsets,
             grid,
+            place,
         }
     }
 
@@ -87,6 +116,15 @@ impl ProductConv {
         let rows = self.groups.iter().map(|group| group.1).max().unwrap_or(0);
         let blocks = self.blocks().div_ceil(self.grid.depth_parts());
         if self.pack.is_some() { self.grid.groups_at_once() * rows * blocks * BLOCK } else { 0 }
+    }
+
+    /// Where the outputs of a group for a panel begin.
+    fn output_at(&self, group: usize, panel: usize) -> usize {
+        let (image, first, _) = self.group(group);
+        let Place { size, first: corner, step } = self.place;
+        let plane = size[0] * size[1] * BLOCK;
+        let (y, x) = (first / self.problem.ow * step[0] + corner[0], first % self.problem.ow * step[1] + corner[1]);
+        (image * self.problem.k.div_ceil(BLOCK) + panel * (PANEL / BLOCK)) * plane + (y * size[1] + x) * BLOCK
     }
 
     /// Image and pixels of a group.
@@ -161,6 +199,16 @@ impl Share<'_> {
         conv.weights_at(self.operands.weights, (panel * PANEL * conv.blocks() + block * width) * BLOCK)
     }
 
+    /// Output that the panel after this one writes, a part of it for each product with this one: two groups' of one half of the panel,
+    /// then of the other. Never read, so it may be beyond the output.
+    fn next_output(&self, i: usize, group: usize, n_groups: usize, panel: usize) -> *const f32 {
+        let (panel, group) =
+            if panel + 1 < self.panels.end { (panel + 1, group) } else { (self.panels.start, group + n_groups) };
+        let Place { size, .. } = self.conv.place;
+        let half = i % 2 * size[0] * size[1] * BLOCK;
+        self.operands.dst.cast_const().wrapping_add(self.conv.output_at(group, panel) + half)
+    }
+
     /// Multiplies these groups by a part of a panel.
     unsafe fn multiply(&self, groups: Range<usize>, blocks: Range<usize>, panel: usize) {
         let (conv, o) = (self.conv, self.operands);
@@ -176,15 +224,15 @@ impl Share<'_> {
             let is_first = blocks.start == 0;
             let is_last = blocks.end == n_blocks;
             let sum_is_here = std::ptr::eq(o.sum, o.dst);
-            let (image_len, plane) = (p.c.next_multiple_of(BLOCK) * p.h * p.w, p.pixels() * BLOCK);
-            let out_len = p.k.next_multiple_of(BLOCK) * p.pixels();
+            let Place { size, step, .. } = conv.place;
+            let (image_len, plane) = (p.c.next_multiple_of(BLOCK) * p.h * p.w, size[0] * size[1] * BLOCK);
             let mut copied = self.scratch.cast_const();
             let next = self.next_part(panel.index, &blocks);
             let half = blocks.len() * BLOCK * PANEL / 2;
             let n_groups = groups.len();
             for (i, group) in groups.enumerate() {
                 let (image, first, len) = conv.group(group);
-                let at = image * out_len + panel.index * (PANEL / BLOCK) * plane + first * BLOCK;
+                let at = conv.output_at(group, panel.index);
                 let (a, offsets) = match conv.pack {
                     Some(_) => (copied, &conv.offsets[len][..blocks.len()]),
                     None => (o.src.add(image * image_len + first * BLOCK), &conv.offsets[len][blocks.clone()]),
@@ -201,7 +249,7 @@ impl Share<'_> {
                         a_row_stride: BLOCK,
                         b,
                         c: o.dst.add(at),
-                        c_row_stride: BLOCK,
+                        c_row_stride: step[1] * BLOCK,
                         c_half_stride: plane,
                         add: !is_first || sum_is_here,
                         prefetch: if n_groups == 1 { next } else { std::ptr::null() },
@@ -209,6 +257,9 @@ impl Share<'_> {
                         prefetch_lines: match i {
                             1 if conv.weights == Weights::Bfloat16 => (next, 0),
                             0 | 1 if n_groups > 1 => (next.wrapping_add(i * half), blocks.len()),
+                            _ if n_groups > 1 && is_first => {
+                                (self.next_output(i, group, n_groups, panel.index), LINES_OF_OUTPUT.min(blocks.len()))
+                            }
                             _ => (next, 0),
                         },
                         finish: is_last.then_some(&finish),

@@ -21,6 +21,7 @@ mod tests;
 mod weights;
 
 use crate::Isa;
+use crate::filters::Filters;
 pub use crate::tiles::{Blocking, Epilogue, Schedule, Shape};
 use crate::tiles::{Data, Factors, Tiling, Work};
 use mxrs_sync::Team;
@@ -145,7 +146,9 @@ impl Plan {
     /// # Errors
     /// If a slice has another length than the plan needs.
     pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
-        self.tiling.pack_weights(&weights::Waves::new(self.tile.size()), weights, packed, team)
+        let Shape { c, kernel, .. } = self.tiling.shape;
+        let filters = Filters::plain(weights, c, kernel.iter().product());
+        self.tiling.pack_weights(&weights::Waves::new(self.tile.size()), filters, packed, team)
     }
 
     /// Convolves: `src` and `dst` are in blocks of channels, `weights` what [`pack_weights`](Self::pack_weights) made. Channels of

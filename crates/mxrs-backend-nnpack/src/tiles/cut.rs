@@ -5,34 +5,31 @@ use super::strip::BUFFER_COLUMNS;
 use std::ops::Range;
 
 /// One run of neighbouring tiles in a row of tiles.
-pub(super) struct Strip {
+pub(crate) struct Strip {
+    /// Of the batch.
     pub image: usize,
     /// Row and column of tiles.
     pub at: [usize; 2],
     /// Of the block.
     pub first: usize,
+    /// Tiles.
     pub len: usize,
 }
 
 impl Tiling {
     /// Tiles of a block.
-    pub(super) fn block(&self, block: usize) -> Range<usize> {
+    pub fn block(&self, block: usize) -> Range<usize> {
         let (first, tiles) = (block * self.blocking.tiles, self.n_tiles());
         first.min(tiles)..(first + self.blocking.tiles).min(tiles)
     }
 
     /// Tiles that the buffer can hold.
-    pub(super) fn longest(&self) -> usize {
+    pub fn longest(&self) -> usize {
         (BUFFER_COLUMNS - self.transforms.n[1]) / self.transforms.m[1] + 1
     }
 
     /// Cuts tiles (`within` a block) into strips of a row of tiles, of at most `longest`.
-    pub(super) fn strips(
-        &self,
-        block: Range<usize>,
-        within: Range<usize>,
-        longest: usize,
-    ) -> impl Iterator<Item = Strip> {
+    pub fn strips(&self, block: Range<usize>, within: Range<usize>, longest: usize) -> impl Iterator<Item = Strip> {
         let [down, across] = self.tiles;
         let mut first = within.start;
         std::iter::from_fn(move || {

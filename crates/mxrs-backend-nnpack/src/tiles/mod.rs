@@ -21,6 +21,7 @@ pub use blocking::{Blocking, Schedule};
 pub(crate) use candidates::Work;
 
 use crate::Isa;
+use crate::filters::Filters;
 use crate::gemm::{Gemm, PANEL};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
@@ -191,26 +192,26 @@ impl Tiling {
         self.transforms.factors.numbers() * self.c_blocks * BLOCK * self.k_blocks * BLOCK * size_of::<f32>()
     }
 
-    /// Transforms and packs weights (`[K][C][kh][kw]`), in double.
+    /// Transforms and packs filters, in double.
     ///
     /// # Errors
     /// If a slice has another length than the tiling needs.
     pub fn pack_weights(
         &self,
         transform: &impl pack::Transform,
-        weights: &[f32],
+        filters: Filters<'_>,
         packed: &mut [f32],
         team: &Team,
     ) -> Result<()> {
         let [kh, kw] = self.shape.kernel;
-        check_len("weights", weights.len(), self.shape.k * self.shape.c * kh * kw)?;
+        check_len("weights", filters.len(), self.shape.k * self.shape.c * kh * kw)?;
         check_len("packed weights", packed.len(), self.packed_bytes() / size_of::<f32>())?;
-        pack::pack(self, transform, weights, packed, team);
+        pack::pack(self, transform, filters, packed, team);
         Ok(())
     }
 
     /// Tiles of all images.
-    fn n_tiles(&self) -> usize {
+    pub fn n_tiles(&self) -> usize {
         self.shape.n * self.tiles[0] * self.tiles[1]
     }
 

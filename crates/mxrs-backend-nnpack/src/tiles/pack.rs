@@ -2,9 +2,13 @@
 //! real parts of all channels, then the imaginary ones: `[2][C][32]`.
 
 use super::{BLOCK, Tiling};
+use crate::filters::Filters;
 use crate::gemm::PANEL;
 use crate::isa::Set;
 use mxrs_sync::Team;
+
+/// A cache line.
+const LINE_BYTES: usize = 64;
 
 /// Most taps of a window along one axis.
 pub(crate) const MAX_TAPS: usize = 11;
@@ -34,17 +38,17 @@ impl Shared {
     }
 }
 
-/// Packs `weights` (`[K][C][kh][kw]`).
-pub(super) fn pack(tiling: &Tiling, transform: &impl Transform, weights: &[f32], packed: &mut [f32], team: &Team) {
+/// Packs filters of the tiling's channels and window.
+pub(super) fn pack(tiling: &Tiling, transform: &impl Transform, filters: Filters<'_>, packed: &mut [f32], team: &Team) {
     let shared = Shared(packed.as_mut_ptr());
     // Some pieces per panel, so that there is work for all threads.
     let pieces = tiling.c_blocks;
     team.run(tiling.panels() * pieces, &|chunk| {
-        let piece = Piece { tiling, transform, weights, panel: chunk / pieces, c_block: chunk % pieces };
+        let piece = Piece { tiling, transform, filters, panel: chunk / pieces, c_block: chunk % pieces };
         let to = shared.to();
         match tiling.isa.set() {
             // SAFETY: `pack_weights` has checked the length; no other chunk has this panel and these channels.
-            Set::Portable => unsafe { piece.pack(to) },
+            Set::Portable => unsafe { piece.pack(to, |to, columns, width| store_columns(to, columns, width)) },
             // SAFETY: as above; the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => unsafe { pack_avx2(&piece, to) },
@@ -61,7 +65,7 @@ pub(super) fn pack(tiling: &Tiling, transform: &impl Transform, weights: &[f32],
 #[target_feature(enable = "avx2")]
 unsafe fn pack_avx2<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
     // SAFETY: the caller's promise.
-    unsafe { piece.pack(to) }
+    unsafe { piece.pack(to, |to, columns, width| store_columns(to, columns, width)) }
 }
 
 /// # Safety
@@ -69,15 +73,53 @@ unsafe fn pack_avx2<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2")]
 unsafe fn pack_avx512<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
-    // SAFETY: the caller's promise.
-    unsafe { piece.pack(to) }
+    // SAFETY: the caller's promise; whoever reads what was written past the caches does so after the fence.
+    unsafe {
+        if (to as usize).is_multiple_of(LINE_BYTES) {
+            piece.pack(to, |to, columns, width| stream_columns(to, columns, width));
+            std::arch::x86_64::_mm_sfence();
+        } else {
+            piece.pack(to, |to, columns, width| store_columns(to, columns, width));
+        }
+    }
+}
+
+/// Writes the first numbers of columns, as many as the panel is wide.
+///
+/// # Safety
+/// As many numbers may be written there.
+#[inline(always)]
+unsafe fn store_columns(to: *mut f32, columns: &Columns, width: usize) {
+    for (col, value) in columns.iter().enumerate().take(width) {
+        // SAFETY: the caller's promise.
+        unsafe { to.add(col).write(*value as f32) };
+    }
+}
+
+/// The same past the caches: lines are written whole, in as many places as there are factors, and reading them first takes longer than
+/// all the rest.
+///
+/// # Safety
+/// As [`store_columns`]; the place begins a cache line.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2")]
+#[inline]
+unsafe fn stream_columns(to: *mut f32, columns: &Columns, width: usize) {
+    let mut line = [0.0; BLOCK];
+    for (at, part) in columns.chunks_exact(BLOCK).take(width / BLOCK).enumerate() {
+        line.iter_mut().zip(part).for_each(|(to, x)| *to = *x as f32);
+        // SAFETY: a whole line of the panel, and panels begin with one.
+        unsafe {
+            std::arch::x86_64::_mm512_stream_ps(to.add(at * BLOCK), std::arch::x86_64::_mm512_loadu_ps(line.as_ptr()))
+        };
+    }
 }
 
 /// What is packed at a time: the output channels of a panel, side by side, and a block of input channels.
 struct Piece<'a, T> {
     tiling: &'a Tiling,
     transform: &'a T,
-    weights: &'a [f32],
+    filters: Filters<'a>,
     panel: usize,
     c_block: usize,
 }
@@ -87,7 +129,7 @@ impl<T: Transform> Piece<'_, T> {
     /// Called from code compiled for instructions that there are; `to` begins the packed weights, and nobody else uses those of
     /// the panel and the channels.
     #[inline(always)]
-    unsafe fn pack(&self, to: *mut f32) {
+    unsafe fn pack(&self, to: *mut f32, store: impl Fn(*mut f32, &Columns, usize)) {
         let Self { tiling, panel, .. } = *self;
         let (width, channels) = (tiling.panel_width(panel), tiling.c_blocks * BLOCK);
         let mut taps = [[[0.0; PANEL]; MAX_TAPS]; MAX_TAPS];
@@ -95,10 +137,7 @@ impl<T: Transform> Piece<'_, T> {
             self.gather(c, &mut taps);
             self.transform.factors(&taps, tiling.shape.kernel, |factor, part, columns| {
                 let at = tiling.panel_offset(panel, factor) + (part * channels + c) * width;
-                for (col, value) in columns.iter().enumerate().take(width) {
-                    // SAFETY: the caller's promise.
-                    unsafe { to.add(at + col).write(*value as f32) };
-                }
+                store(to.wrapping_add(at), columns, width);
             });
         }
     }
@@ -107,14 +146,18 @@ impl<T: Transform> Piece<'_, T> {
     #[inline(always)]
     fn gather(&self, c: usize, taps: &mut Taps) {
         let shape = &self.tiling.shape;
-        let n_taps = shape.kernel[0] * shape.kernel[1];
+        let [kh, kw] = shape.kernel;
         for col in 0..PANEL {
             let k = self.panel * PANEL + col;
-            let filter = (c < shape.c && k < shape.k).then(|| &self.weights[(k * shape.c + c) * n_taps..][..n_taps]);
-            for y in 0..shape.kernel[0] {
-                for x in 0..shape.kernel[1] {
-                    taps[y][x][col] = filter.map_or(0.0, |filter| f64::from(filter[y * shape.kernel[1] + x]));
+            if c < shape.c && k < shape.k {
+                let (window, last) = self.filters.window(k, c);
+                for y in 0..kh {
+                    for x in 0..kw {
+                        taps[y][x][col] = f64::from(window[(y * kw + x).abs_diff(last)]);
+                    }
                 }
+            } else {
+                taps[..kh].iter_mut().flat_map(|row| &mut row[..kw]).for_each(|tap| tap[col] = 0.0);
             }
         }
     }

@@ -6,6 +6,7 @@
 //! from and what rounding costs, `one_d` transforms along one axis, `kernels` puts two of them together; `crate::tiles` does the
 //! rest, for these transforms and others.
 
+pub(crate) mod gradient;
 mod input;
 mod kernels;
 mod one_d;
@@ -20,6 +21,7 @@ pub use crate::tiles::{Blocking, Data, Epilogue, Schedule, Shape};
 pub use search::{Measured, search};
 
 use crate::Isa;
+use crate::filters::Filters;
 use crate::tiles::{Tiling, Transforms, Work};
 use kernels::Kernels;
 use mxrs_sync::Team;
@@ -198,8 +200,25 @@ impl Plan {
     /// # Errors
     /// If a slice has another length than the plan needs.
     pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
+        self.pack_filters(Filters::plain(weights, self.tiling.shape.c, self.cells()), packed, team)
+    }
+
+    /// As [`Self::pack_weights`], of the weights (`[C][K][kh][kw]`) of the convolution whose data's gradient this one is.
+    ///
+    /// # Errors
+    /// If a slice has another length than the plan needs.
+    pub fn pack_turned_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
+        let Shape { k, c, .. } = self.tiling.shape;
+        self.pack_filters(Filters::turned(weights, [k, c], self.cells()), packed, team)
+    }
+
+    fn cells(&self) -> usize {
+        self.tiling.shape.kernel.iter().product()
+    }
+
+    fn pack_filters(&self, filters: Filters<'_>, packed: &mut [f32], team: &Team) -> Result<()> {
         let matrices = (Kernels::new(self.variant, self.tiling.isa, self.tiling.data).weights)();
-        self.tiling.pack_weights(&matrices, weights, packed, team)
+        self.tiling.pack_weights(&matrices, filters, packed, team)
     }
 
     /// Convolves: `src` and `dst` are as the plan's [`Data`] says, `weights` what [`pack_weights`](Self::pack_weights) made.

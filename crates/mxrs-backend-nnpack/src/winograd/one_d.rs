@@ -3,10 +3,13 @@
 use super::points::{MAX_N, MAX_PAIRS, Points};
 use crate::gemm::lanes::Lanes;
 
-/// A loop over `$i in 0..$n` with at most [`MAX_N`] rounds, written out, so that `$i` is a constant in each.
+/// A loop over `$i in 0..$n`, or from 1 on, with at most [`MAX_N`] rounds, written out, so that `$i` is a constant in each.
 macro_rules! unrolled {
     ($i:ident in 0..$n:expr, $body:block) => {
         $crate::winograd::unrolled!($i, $n, $body, [0 1 2 3 4 5 6 7 8])
+    };
+    ($i:ident in 1..$n:expr, $body:block) => {
+        $crate::winograd::unrolled!($i, $n, $body, [1 2 3 4 5 6 7 8])
     };
     ($i:ident, $n:expr, $body:block, [$($k:literal)+]) => {$(
         if $k < $n {
@@ -105,6 +108,39 @@ pub(super) unsafe fn output<L: Lanes, P: Points>(m: &Line<L>) -> Line<L> {
                 out[y] = sum;
             }
         });
+    }
+    out
+}
+
+/// `M` outputs' gradients to `N` products' gradients: [`output`] transposed.
+///
+/// # Safety
+/// Called from code compiled for the instructions of `L`.
+#[inline(always)]
+pub(super) unsafe fn spread<L: Lanes, P: Points>(y: &Line<L>) -> Line<L> {
+    let (z, pairs) = (usize::from(P::ZERO), P::PAIRS.len());
+    let mut out = *y;
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        if P::ZERO {
+            out[0] = y[0];
+        }
+        unrolled!(i in 0..pairs, {
+            // What the two points of a pair have in common, and what they have with opposite signs.
+            let (mut even, mut odd) = (y[0], L::splat(0.0));
+            unrolled!(at in 1..P::M, {
+                if at % 2 == 0 {
+                    even = times_plus(y[at], P::POWERS[at][i], even);
+                } else {
+                    odd = times_plus(y[at], P::POWERS[at][i], odd);
+                }
+            });
+            out[z + 2 * i] = even.add(odd);
+            out[z + 2 * i + 1] = even.sub(odd);
+        });
+        if P::INFINITY {
+            out[z + 2 * pairs] = y[P::M - 1];
+        }
     }
     out
 }

@@ -12,7 +12,7 @@ use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
-use mxrs_types::{DType, Error, Result, Shape};
+use mxrs_types::{DType, Error, Layout, Result, Shape};
 use std::sync::Arc;
 
 /// `values`, or `default` on every one of `n` axes when none are given.
@@ -169,9 +169,16 @@ pub fn blocked_preparer(call: &OpCall<'_>) -> Option<(&'static str, Prepare)> {
     (fits && !call.is_train && out.shape[1] >= BLOCK).then_some(found)
 }
 
-/// Builds a Convolution.
+/// Builds a Convolution. In training it stays in blocks where its data are: gradients are made there, and what the library likes
+/// best would be copied twice.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Its)
+    let its = || build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Its);
+    let is_in_blocks =
+        |desc: &TensorDesc| matches!(&desc.layout, Layout::Blocked { blocks, .. } if blocks[..] == [(1, BLOCK as u16)]);
+    match call.inputs.first() {
+        Some(data) if call.is_train && is_in_blocks(data) => prepare_blocked(library, call).or_else(|_| its()),
+        _ => its(),
+    }
 }
 
 /// Builds a Convolution in blocks.

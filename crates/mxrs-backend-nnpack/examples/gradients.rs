@@ -1,0 +1,124 @@
+//! Times the gradients of a network's convolutions, and the packing of weights, which happens in every training step.
+//!
+//! ```text
+//! cargo run --release -p mxrs-backend-nnpack --example gradients -- [THREADS [BATCH]]
+//! ```
+
+use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, TensorDesc};
+use mxrs_sync::{Team, TeamConfig};
+use mxrs_testkit::AlignedBuffer;
+use mxrs_types::{DType, Result, WriteReq};
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+/// Input and output channels, height and width of the data, window, stride.
+const LAYERS: [[usize; 5]; 15] = [
+    [3, 64, 224, 7, 2],
+    [64, 64, 56, 3, 1],
+    [128, 128, 28, 3, 1],
+    [256, 256, 14, 3, 1],
+    [512, 512, 7, 3, 1],
+    [128, 128, 56, 3, 2],
+    [256, 256, 28, 3, 2],
+    [512, 512, 14, 3, 2],
+    [64, 256, 56, 1, 1],
+    [256, 64, 56, 1, 1],
+    [512, 128, 28, 1, 1],
+    [1024, 256, 14, 1, 1],
+    [512, 2048, 7, 1, 1],
+    [256, 512, 56, 1, 2],
+    [1024, 2048, 14, 1, 2],
+];
+const ROUNDS: usize = 3;
+
+fn main() -> Result<()> {
+    let mut args = std::env::args().skip(1).map(|arg| arg.parse::<usize>().ok().and_then(NonZeroUsize::new));
+    let threads = args.next().flatten().unwrap_or(NonZeroUsize::MIN);
+    let batch = args.next().flatten().map_or(32, NonZeroUsize::get);
+    let team = Team::new(TeamConfig { threads, cpus: None })?;
+    let backend = Nnpack::new(&team, NnpackOptions::default());
+    println!("{:>28}  {:10} {:>9} {:>8} {:>6}  {:>9}  kernel", "layer", "of", "ms", "GFLOP/s", "cost", "packing");
+    for layer in LAYERS {
+        for op in ["Convolution", "_backward_Convolution_data", "_backward_Convolution_weight"] {
+            time(&backend, &team, batch, layer, op)?;
+        }
+    }
+    Ok(())
+}
+
+fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 5], name: &str) -> Result<()> {
+    let [c, k, size, window, stride] = layer;
+    let (pad, ops) = (window / 2, mxrs_ops::catalogue());
+    let op = ops.get(name)?;
+    let text = |n: usize| format!("({n}, {n})");
+    let (kernel, pads, strides, filters) = (text(window), text(pad), text(stride), k.to_string());
+    let params = op.parse(&Attrs::from([
+        ("kernel", kernel.as_str()),
+        ("pad", &pads),
+        ("stride", &strides),
+        ("num_filter", &filters),
+        ("no_bias", "True"),
+    ]))?;
+    let out = (size + 2 * pad - window) / stride + 1;
+    let [data, weight, ograd] = [[batch, c, size, size], [k, c, window, window], [batch, k, out, out]]
+        .map(|sizes| TensorDesc::dense(sizes, DType::F32));
+    let (inputs, result) = match name {
+        "Convolution" => (vec![data, weight], ograd),
+        "_backward_Convolution_data" => (vec![ograd, weight, data.clone()], data),
+        _ => (vec![ograd, data, weight.clone()], weight),
+    };
+    let outputs = [result.clone()];
+    let is_constant = &[false; 3][..inputs.len()];
+    let call = OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant, is_train: true };
+    let mxrs_op::Support::Yes { cost } = backend.supports(&call) else {
+        println!("{:>28}  {name} is not taken", layer.map(|n| n.to_string()).join(" "));
+        return Ok(());
+    };
+    let planned = backend.plan(&call)?;
+    let laid_out = |desc: &TensorDesc, layout: &mxrs_types::Layout| desc.with_layout(layout.clone());
+    let descs: Vec<_> =
+        inputs.iter().zip(&planned.input_layouts).map(|(desc, layout)| laid_out(desc, layout)).collect();
+    let filled = |bytes: usize| AlignedBuffer::from_f64(&vec![0.37; bytes.div_ceil(4)], DType::F32);
+    let given: Vec<_> = descs.iter().map(|desc| filled(desc.size_bytes())).collect();
+    let mut made = filled(laid_out(&result, &planned.output_layouts[0]).size_bytes());
+    let mut scratch = filled(planned.scratch_bytes);
+    let raw: Vec<_> = given.iter().map(|buffer| RawTensor::from_slice(buffer.bytes())).collect();
+    let args = KernelArgs {
+        inputs: &raw,
+        outputs: &[RawTensor::from_mut_slice(made.bytes_mut())],
+        reqs: &[WriteReq::Write],
+        scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+        team,
+        random: None,
+    };
+    let best = |run: &dyn Fn() -> Result<()>| -> Result<f64> {
+        let mut best = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let start = Instant::now();
+            run()?;
+            best = best.min(start.elapsed().as_secs_f64());
+        }
+        Ok(best)
+    };
+    let seconds = best(&|| planned.kernel.run(&args))?;
+    let packing = match backend.reorder(&inputs[1], &descs[1])? {
+        Some(copy) if name != "_backward_Convolution_weight" => {
+            let from = filled(inputs[1].size_bytes());
+            let mut to = filled(descs[1].size_bytes());
+            let inputs = &[RawTensor::from_slice(from.bytes())];
+            let args = KernelArgs { inputs, outputs: &[RawTensor::from_mut_slice(to.bytes_mut())], ..args };
+            best(&|| copy.run(&args))?
+        }
+        _ => 0.0,
+    };
+    let flops = 2.0 * (batch * k * out * out * c * window * window) as f64;
+    let of = name.rsplit('_').next().unwrap_or(name);
+    let (ms, rate, packing_ms) = (1e3 * seconds, 1e-9 * flops / seconds, 1e3 * packing);
+    println!(
+        "{:>28}  {of:10} {ms:9.3} {rate:8.1} {cost:6.2}  {packing_ms:9.3}  {}",
+        layer.map(|n| n.to_string()).join(" "),
+        planned.kernel.name()
+    );
+    Ok(())
+}

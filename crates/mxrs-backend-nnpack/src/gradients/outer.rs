@@ -1,0 +1,235 @@
+//! Sums over pixels of products of two tensors' channels: what all gradients of weights spend their time in.
+//!
+//! ```text
+//! to[r * to_row + col] = (old value, or 0) + sum over runs and i in 0..len of
+//!                        g[run.g + 16 * i + r] * x[(col / 16) * x_half + run.x + x_step * i + col % 16]
+//! ```
+//!
+//! Both operands are read where they lie, in blocks of 16 channels: 16 channels of one by 32 (or 16) of the other, whose sums stay in
+//! registers over all runs. Sums are made in the order of the runs, so they depend on nothing but these.
+
+use crate::Isa;
+use crate::gemm::lanes::Lanes;
+use crate::isa::for_each_set;
+use crate::layouts::BLOCK;
+
+/// Columns of a whole tile of sums.
+pub const COLUMNS: usize = 32;
+
+/// Places that are fetched from at a time.
+pub const FETCHED: usize = 3;
+
+/// Neighbouring pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where the first one lies in the gradient, in numbers.
+    pub g: usize,
+    /// And in the data.
+    pub x: usize,
+    /// Pixels.
+    pub len: usize,
+}
+
+/// One tile of sums.
+#[derive(Clone, Copy, Debug)]
+pub struct Sums<'a> {
+    /// A block of 16 channels of the gradient.
+    pub g: *const f32,
+    /// A block of 16 channels of the data.
+    pub x: *const f32,
+    /// From it to the next block.
+    pub x_half: usize,
+    /// From one pixel of the data to the next.
+    pub x_step: usize,
+    /// The pixels.
+    pub runs: &'a [Run],
+    /// Channels of the gradient that count, at most 16; up to 16 are written.
+    pub rows: usize,
+    /// Where the sums go.
+    pub to: *mut f32,
+    /// From the sums of one channel of the gradient to the next.
+    pub to_row: usize,
+    /// Whether they are added to what is there.
+    pub add: bool,
+    /// Starts of memory to bring into the second-level cache meanwhile, 64 bytes a pixel. Null for none; never read otherwise, so they may
+    /// point anywhere.
+    pub fetch: [*const f32; FETCHED],
+}
+
+/// Makes the sums of 32 columns, or of 16 where the tile is not whole.
+#[derive(Clone, Copy)]
+pub struct Outer {
+    whole: unsafe fn(&Sums<'_>),
+    half: unsafe fn(&Sums<'_>),
+}
+
+impl Outer {
+    /// That for these instructions.
+    pub fn new(isa: Isa) -> Self {
+        Self { whole: whole_for(isa), half: half_for(isa) }
+    }
+
+    /// Makes a tile of sums.
+    ///
+    /// # Safety
+    /// Everything the formula of the module reads and writes must be readable and writable (16 rows of it), and nobody else may
+    /// use the sums or write the operands meanwhile.
+    #[inline]
+    pub unsafe fn run(&self, is_whole: bool, sums: &Sums<'_>) {
+        // SAFETY: the caller's promise; `new` chose code that this processor can run.
+        unsafe { if is_whole { (self.whole)(sums) } else { (self.half)(sums) } }
+    }
+}
+
+for_each_set! {
+    fn whole_for: unsafe fn(sums: &Sums<'_>) = whole
+}
+
+for_each_set! {
+    fn half_for: unsafe fn(sums: &Sums<'_>) = half
+}
+
+/// # Safety
+/// As [`Outer::run`], and the instructions of `L` must be there.
+#[inline(always)]
+unsafe fn whole<L: Lanes>(sums: &Sums<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if L::N == BLOCK {
+            tiles::<L, 8, 2>(sums, COLUMNS);
+        } else {
+            tiles::<L, 4, 2>(sums, COLUMNS);
+        }
+    }
+}
+
+/// # Safety
+/// As [`whole`].
+#[inline(always)]
+unsafe fn half<L: Lanes>(sums: &Sums<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if L::N == BLOCK {
+            tiles::<L, 16, 1>(sums, BLOCK);
+        } else {
+            tiles::<L, 4, 2>(sums, BLOCK);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn tiles<L: Lanes, const ROWS: usize, const NV: usize>(sums: &Sums<'_>, columns: usize) {
+    for column in (0..columns).step_by(NV * L::N) {
+        for row in (0..sums.rows).step_by(ROWS) {
+            let fetches = row + column == 0 && sums.fetch.iter().any(|at| !at.is_null());
+            // SAFETY: the caller's promise.
+            unsafe {
+                if fetches {
+                    tile::<L, ROWS, NV, true>(sums, row, column);
+                } else {
+                    tile::<L, ROWS, NV, false>(sums, row, column);
+                }
+            }
+        }
+    }
+}
+
+/// `ROWS` rows from `row` on, by `NV` registers of columns from `column` on.
+#[inline(always)]
+unsafe fn tile<L: Lanes, const ROWS: usize, const NV: usize, const FETCH: bool>(
+    s: &Sums<'_>,
+    row: usize,
+    column: usize,
+) {
+    // SAFETY: all addresses are those of the module's formula.
+    unsafe {
+        let mut acc = [[L::splat(0.0); NV]; ROWS];
+        let at = |v: usize| {
+            let column = column + v * L::N;
+            (column / BLOCK) * s.x_half + column % BLOCK
+        };
+        // What is not wanted stays at an address that is in the cache.
+        let mut fetch = s.fetch.map(|at| if at.is_null() { (s.g, 0) } else { (at, BLOCK) });
+        for run in s.runs {
+            let (mut g, mut x) = (s.g.add(run.g + row), s.x.add(run.x));
+            for _ in 0..run.len {
+                if FETCH {
+                    for (at, step) in &mut fetch {
+                        L::prefetch(*at);
+                        *at = at.wrapping_add(*step);
+                    }
+                }
+                let mut data = [L::splat(0.0); NV];
+                for v in 0..NV {
+                    data[v] = L::load(x.add(at(v)));
+                }
+                for r in 0..ROWS {
+                    let by = L::splat(*g.add(r));
+                    for v in 0..NV {
+                        acc[r][v] = by.mul_add(data[v], acc[r][v]);
+                    }
+                }
+                g = g.wrapping_add(BLOCK);
+                x = x.wrapping_add(s.x_step);
+            }
+        }
+        let to = s.to.add(row * s.to_row + column);
+        for r in 0..ROWS {
+            for v in 0..NV {
+                let to = to.add(r * s.to_row + v * L::N);
+                let sum = if s.add { acc[r][v].add(L::load(to)) } else { acc[r][v] };
+                sum.store(to);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tiles::cases::numbers;
+
+    #[test]
+    fn sums_are_those_of_the_formula_on_every_instruction_set() {
+        let (g, x) = (numbers(16 * 40, 1), numbers(16 * 200, 2));
+        let runs = [Run { g: 0, x: 32, len: 7 }, Run { g: 160, x: 0, len: 1 }, Run { g: 320, x: 480, len: 20 }];
+        for (isa, is_whole, add) in Isa::available()
+            .into_iter()
+            .flat_map(|isa| [(isa, false, false), (isa, false, true), (isa, true, false), (isa, true, true)])
+        {
+            let columns = if is_whole { COLUMNS } else { BLOCK };
+            let (x_half, x_step, to_row) = (1600, 32, 48);
+            let mut to = numbers(16 * to_row, 3);
+            let before = to.clone();
+            let sums = Sums {
+                g: g.as_ptr(),
+                x: x.as_ptr(),
+                x_half,
+                x_step,
+                runs: &runs,
+                rows: 16,
+                to: to.as_mut_ptr(),
+                to_row,
+                add,
+                fetch: [g.as_ptr(), std::ptr::null(), x.as_ptr()],
+            };
+            // SAFETY: the vectors are long enough for all runs, and for 16 rows of sums.
+            unsafe { Outer::new(isa).run(is_whole, &sums) }
+            for (at, got) in to.iter().enumerate() {
+                let (r, col) = (at / to_row, at % to_row);
+                if col >= columns {
+                    assert_eq!(*got, before[at], "behind the tile");
+                    continue;
+                }
+                let mut want = if add { f64::from(before[at]) } else { 0.0 };
+                for run in &runs {
+                    for i in 0..run.len {
+                        let x = x[(col / 16) * x_half + run.x + x_step * i + col % 16];
+                        want += f64::from(g[run.g + 16 * i + r]) * f64::from(x);
+                    }
+                }
+                assert!((f64::from(*got) - want).abs() < 1e-5, "{} row {r} column {col}: {got} {want}", isa.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a stride does to the gradient of the data: its pixels fall into phases, as many along an axis as the stride, and those of one
+//! phase see every so many-th tap of the window only. Each phase is a convolution of the output's gradient with stride 1.
+
+use crate::layouts::PackedForm;
+use crate::problem::ConvProblem;
+use mxrs_types::Layout;
+
+/// Stride and padding of a convolution, down and across, of a window of so many cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Steps {
+    /// Distance between windows.
+    pub stride: [u8; 2],
+    /// Zeros before the first cell.
+    pub pad: [u8; 2],
+}
+
+/// What one phase sees along one axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Taps, in the order of the gradient's cells.
+    pub taps: Vec<usize>,
+    /// Zeros before the first cell.
+    pub pad: usize,
+}
+
+/// The pixels from `first` on, every so many-th.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// Row and column of the first pixel.
+    pub first: [usize; 2],
+    /// What it sees, down and across.
+    pub lines: [Line; 2],
+}
+
+impl Line {
+    /// That of the pixels `phase`, `phase + stride` and so on. `None` where the first of them would see what lies before the first cell
+    /// only from beyond the window.
+    fn new(window: usize, stride: usize, pad: usize, phase: usize) -> Option<Self> {
+        let taps: Vec<usize> = ((phase + pad) % stride..window).step_by(stride).rev().collect();
+        // Pixel `phase + stride * i` sees cell `i + (phase + pad) / stride - t` through the `t`-th of its taps.
+        let pad = match taps.len() {
+            0 => 0,
+            n => (n - 1).checked_sub((phase + pad) / stride)?,
+        };
+        Some(Self { taps, pad })
+    }
+}
+
+impl Steps {
+    /// Those of a problem; `None` where they are larger than anybody's.
+    pub fn of(p: &ConvProblem) -> Option<Self> {
+        let pair = |(a, b): (usize, usize)| Some([u8::try_from(a).ok()?, u8::try_from(b).ok()?]);
+        Some(Self { stride: pair(p.stride)?, pad: pair(p.pad)? })
+    }
+
+    /// The phases of a window, row by row; `None` where one is no convolution.
+    pub fn phases(&self, window: [usize; 2]) -> Option<Vec<Phase>> {
+        let [down, across] = self.stride.map(usize::from);
+        let all = (0..down).flat_map(|y| (0..across).map(move |x| [y, x]));
+        let line = |axis: usize, phase| {
+            Line::new(window[axis], usize::from(self.stride[axis]), usize::from(self.pad[axis]), phase)
+        };
+        all.map(|first| Some(Phase { first, lines: [line(0, first[0])?, line(1, first[1])?] })).collect()
+    }
+
+    /// The layout of weights whose filters are packed phase by phase.
+    pub fn layout(self, sizes: [usize; 4]) -> Layout {
+        PackedForm::Phases(self).layout(sizes)
+    }
+}
+
+impl Phase {
+    /// Cells of the window that it sees, in the order of its own.
+    pub fn cells(&self, across: usize) -> Vec<usize> {
+        let [rows, columns] = &self.lines;
+        rows.taps.iter().flat_map(|y| columns.taps.iter().map(move |x| y * across + x)).collect()
+    }
+
+    /// Its convolution, of the output's gradient of `p`; `None` where it sees nothing, or has no pixels.
+    pub fn problem(&self, p: &ConvProblem) -> Option<ConvProblem> {
+        let [kh, kw] = [0, 1].map(|i| self.lines[i].taps.len());
+        let oh = p.h.saturating_sub(self.first[0]).div_ceil(p.stride.0);
+        let ow = p.w.saturating_sub(self.first[1]).div_ceil(p.stride.1);
+        let pad = (self.lines[0].pad, self.lines[1].pad);
+        let sees = kh * kw * oh * ow > 0;
+        sees.then_some(ConvProblem { c: p.k, k: p.c, h: p.oh, w: p.ow, oh, ow, kh, kw, stride: (1, 1), pad, ..*p })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_product_of_a_pixel_and_a_tap_is_in_one_phase() {
+        for (window, stride, pad) in [(3, 2, 1), (7, 2, 3), (1, 2, 0), (3, 3, 0), (5, 2, 2), (2, 3, 1), (3, 2, 0)] {
+            let steps = Steps { stride: [stride as u8, 1], pad: [pad as u8, 0] };
+            let phases = steps.phases([window, 1]).unwrap();
+            assert_eq!(phases.len(), stride);
+            let cells = 9;
+            for pixel in 0..20 {
+                // Cells of the output's gradient that a pixel sees, each through one tap.
+                let want: Vec<(usize, usize)> = (0..cells)
+                    .flat_map(|cell| (0..window).map(move |tap| (cell, tap)))
+                    .filter(|(cell, tap)| cell * stride + tap == pixel + pad)
+                    .collect();
+                let line = &phases[pixel % stride].lines[0];
+                let seen = line.taps.iter().enumerate();
+                let mut got: Vec<(usize, usize)> = seen
+                    .filter_map(|(i, tap)| Some(((pixel / stride + i).checked_sub(line.pad)?, *tap)))
+                    .filter(|(cell, _)| *cell < cells)
+                    .collect();
+                got.sort_unstable();
+                assert_eq!(got, want, "window {window} stride {stride} pad {pad} pixel {pixel}");
+            }
+        }
+    }
+}

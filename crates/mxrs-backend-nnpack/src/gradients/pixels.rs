@@ -1,0 +1,205 @@
+//! The gradient of the weights as sums over pixels, cell by cell of the window, for any window and stride.
+//!
+//! Pixels are worked on in pieces of a few hundred, which stay in the caches while all channels pass by; sums wait in scratch memory
+//! meanwhile, `[k][cell][c]`, or where the output is like that, there. Each thread makes its own sums, over all pixels in one order.
+
+use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
+use super::shares::Shares;
+use crate::Isa;
+use crate::convolve::{Convolve, Operands, part};
+use crate::layouts::BLOCK;
+use crate::problem::ConvProblem;
+use mxrs_sync::Team;
+use mxrs_types::Result;
+use std::ops::Range;
+
+/// Pixels of a piece: two blocks of data of so many stay in a first-level cache, or nearly.
+const PIXELS: usize = 256;
+
+/// The gradient prepared. Of its operands `src` is the gradient of the output, `weights` the data, both in blocks of channels, and
+/// `dst` the gradient of the weights, in row-major order.
+pub struct PixelSums {
+    problem: ConvProblem,
+    outer: Outer,
+    shares: Shares,
+}
+
+/// Where the sums are made.
+#[derive(Clone, Copy)]
+struct Place {
+    at: *mut f32,
+    /// From one channel of the gradient to the next, and from one cell to the next.
+    steps: [usize; 2],
+}
+
+impl PixelSums {
+    /// Prepares the gradient of the weights of `problem` for at most `threads` threads.
+    pub fn new(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
+        let sizes = [problem.k.div_ceil(BLOCK), problem.c.div_ceil(COLUMNS)];
+        Self { problem, outer: Outer::new(isa), shares: Shares::new(sizes, threads) }
+    }
+
+    fn cells(&self) -> usize {
+        self.problem.kh * self.problem.kw
+    }
+
+    /// Whether sums lie like the output.
+    fn is_in_place(&self) -> bool {
+        self.cells() == 1 && self.problem.k.is_multiple_of(BLOCK) && self.problem.c.is_multiple_of(BLOCK)
+    }
+
+    /// Images and rows of output pixels of each piece.
+    fn pieces(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+        let p = self.problem;
+        let parts = p.oh.div_ceil((PIXELS / p.ow).max(1));
+        let at_once = if parts == 1 { (PIXELS / p.pixels()).max(1) } else { 1 };
+        (0..p.n).step_by(at_once).flat_map(move |image| {
+            let images = image..(image + at_once).min(p.n);
+            (0..parts).map(move |i| (images.clone(), part(p.oh, parts, i)))
+        })
+    }
+
+    /// The pixels of a piece that see the data through a cell.
+    fn runs(&self, images: Range<usize>, rows: Range<usize>, cell: usize, runs: &mut Vec<Run>) {
+        let p = &self.problem;
+        let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
+        // Those with `0 <= ox * stride + kx - pad < w`.
+        let first = p.pad.1.saturating_sub(kx).div_ceil(p.stride.1).min(p.ow);
+        let end = (p.w + p.pad.1).saturating_sub(kx).div_ceil(p.stride.1).clamp(first, p.ow);
+        let [g_image, x_image] = [p.k.div_ceil(BLOCK) * p.pixels(), p.c.div_ceil(BLOCK) * p.h * p.w];
+        runs.clear();
+        for (image, oy) in images.flat_map(|image| rows.clone().map(move |oy| (image, oy))) {
+            let y = (oy * p.stride.0 + ky).wrapping_sub(p.pad.0);
+            if y >= p.h || first == end {
+                continue;
+            }
+            let x = y * p.w + first * p.stride.1 + kx - p.pad.1;
+            let (g, x) = ((image * g_image + oy * p.ow + first) * BLOCK, (image * x_image + x) * BLOCK);
+            match runs.last_mut() {
+                Some(last) if last.g + last.len * BLOCK == g && last.x + last.len * self.x_step() == x => {
+                    last.len += end - first;
+                }
+                _ => runs.push(Run { g, x, len: end - first }),
+            }
+        }
+    }
+
+    fn x_step(&self) -> usize {
+        self.problem.stride.1 * BLOCK
+    }
+
+    /// What of the next piece, which begins there, is fetched with a tile of sums: the data with the first block of output channels,
+    /// the gradient with the first pair of blocks of input channels.
+    fn to_fetch(
+        &self,
+        next: Option<Run>,
+        g: *const f32,
+        x: *const f32,
+        [is_first_g, is_first_x]: [bool; 2],
+    ) -> [*const f32; FETCHED] {
+        let mut fetch = [std::ptr::null(); FETCHED];
+        let Some(next) = next else { return fetch };
+        if is_first_g && self.problem.stride == (1, 1) {
+            fetch[0] = x.wrapping_add(next.x);
+            fetch[1] = x.wrapping_add(next.x + self.problem.h * self.problem.w * BLOCK);
+        }
+        if is_first_x {
+            fetch[2] = g.wrapping_add(next.g);
+        }
+        fetch
+    }
+
+    /// Makes some sums, of output channels in blocks by input channels in pairs of blocks.
+    ///
+    /// # Safety
+    /// As [`Convolve::run`]; nobody else uses these sums.
+    unsafe fn sum(&self, o: &Operands, to: Place, [blocks, pairs]: [Range<usize>; 2]) {
+        let p = &self.problem;
+        let (c_blocks, pixels) = (p.c.div_ceil(BLOCK), p.h * p.w);
+        let (mut runs, mut next_runs) = (Vec::new(), Vec::new());
+        let mut pieces = self.pieces().enumerate().peekable();
+        while let Some((piece, (images, rows))) = pieces.next() {
+            // Where the next piece begins, which is brought into the cache meanwhile.
+            match pieces.peek() {
+                Some((_, (images, rows))) => self.runs(images.clone(), rows.clone(), 0, &mut next_runs),
+                None => next_runs.clear(),
+            }
+            let next = next_runs.first().copied();
+            for cell in 0..self.cells() {
+                self.runs(images.clone(), rows.clone(), cell, &mut runs);
+                for (pair, block) in pairs.clone().flat_map(|pair| blocks.clone().map(move |block| (pair, block))) {
+                    let is_whole = 2 * pair + 1 < c_blocks;
+                    let rows = BLOCK.min(p.k - block * BLOCK);
+                    // SAFETY: blocks and pixels of the tensors; sums of this share.
+                    unsafe {
+                        let to_at = block * BLOCK * to.steps[0] + cell * to.steps[1] + pair * COLUMNS;
+                        let g = o.src.add(block * p.pixels() * BLOCK);
+                        let x = o.weights.add(2 * pair * pixels * BLOCK);
+                        let sums = Sums {
+                            g,
+                            x,
+                            x_half: pixels * BLOCK,
+                            x_step: self.x_step(),
+                            runs: &runs,
+                            rows,
+                            to: to.at.add(to_at),
+                            to_row: to.steps[0],
+                            add: piece > 0,
+                            fetch: if cell == 0 {
+                                self.to_fetch(next, g, x, [block == blocks.start, pair == pairs.start])
+                            } else {
+                                [std::ptr::null(); FETCHED]
+                            },
+                        };
+                        self.outer.run(is_whole, &sums);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Brings sums into the order of the output.
+    ///
+    /// # Safety
+    /// As [`Self::sum`].
+    unsafe fn write(&self, dst: *mut f32, from: Place, [blocks, pairs]: [Range<usize>; 2]) {
+        let (p, cells) = (&self.problem, self.cells());
+        for k in blocks.start * BLOCK..(blocks.end * BLOCK).min(p.k) {
+            for c in pairs.start * COLUMNS..(pairs.end * COLUMNS).min(p.c) {
+                for cell in 0..cells {
+                    // SAFETY: numbers of this share.
+                    unsafe {
+                        *dst.add((k * p.c + c) * cells + cell) =
+                            *from.at.add(k * from.steps[0] + cell * from.steps[1] + c);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Convolve for PixelSums {
+    fn scratch_bytes(&self) -> usize {
+        let [k, c] = [self.problem.k, self.problem.c].map(|n| n.next_multiple_of(BLOCK));
+        if self.is_in_place() { 0 } else { k * self.cells() * c * size_of::<f32>() }
+    }
+
+    unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
+        let c = self.problem.c.next_multiple_of(BLOCK);
+        team.run(self.shares.threads(), &|i| {
+            let steps = [self.cells() * c, c];
+            let share = self.shares.share(i);
+            // SAFETY: the caller's promise; shares have different channels.
+            unsafe {
+                if self.is_in_place() {
+                    self.sum(o, Place { at: o.dst, steps }, share);
+                } else {
+                    let place = Place { at: o.scratch, steps };
+                    self.sum(o, place, share.clone());
+                    self.write(o.dst, place, share);
+                }
+            }
+        });
+        Ok(())
+    }
+}

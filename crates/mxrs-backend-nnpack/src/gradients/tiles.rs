@@ -1,0 +1,303 @@
+//! The gradient of the weights by Winograd's minimal filtering: data and gradients of outputs are transformed tile by tile, their
+//! products summed over all tiles, one product of matrices per factor, and the sums transformed to the weights' gradient
+//! ([`winograd::gradient`]).
+//!
+//! Tiles are worked on in blocks, whose factors the last-level cache holds: the team transforms one together, then each thread takes
+//! factors and adds the block's products to their sums. What fits one block has no sums to keep: a thread takes a pair of channel
+//! blocks through all factors, and transforms them at once.
+
+use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
+use crate::Isa;
+use crate::barrier::Phases;
+use crate::convolve::{Convolve, Operands};
+use crate::filtering::shape;
+use crate::layouts::BLOCK;
+use crate::problem::ConvProblem;
+use crate::tiles::strip::{BUFFER_STRIDE, Inputs};
+use crate::tiles::{Blocking, Data, Schedule, Tiling};
+use crate::winograd::Variant;
+use crate::winograd::gradient::{Fold, Matrices, Spread, Transforms, of_data};
+use mxrs_sync::Team;
+use mxrs_types::Result;
+
+/// Bytes of a block's factors, of data and gradients together.
+const BLOCK_BYTES: usize = 8 << 20;
+/// Bytes of factors up to which all tiles are one block.
+const ONE_BLOCK_BYTES: usize = 20 << 20;
+/// Fewest tiles of a block: sums are read and written once a block.
+const LEAST_TILES: usize = 64;
+/// Numbers of a tile of sums.
+const SUMS: usize = BLOCK * COLUMNS;
+/// Numbers in a cache line, which keeps planes from falling on the same sets of the caches.
+const LINE: usize = 16;
+/// Most cells of a window.
+const MOST_CELLS: usize = 49;
+
+/// The gradient prepared. Operands are those of [`PixelSums`](super::pixels::PixelSums).
+pub struct TileSums {
+    /// Tiles of the data, a block of so many at a time.
+    tiling: Tiling,
+    transforms: Transforms,
+    matrices: Matrices,
+    outer: Outer,
+    threads: usize,
+    /// Factors of a tile.
+    factors: usize,
+}
+
+/// The tensors of a run, and where things lie in the scratch.
+struct Tensors {
+    ograd: *const f32,
+    data: *const f32,
+    dst: *mut f32,
+    /// Factors of a block: data's, then gradients'.
+    factors: [*mut f32; 2],
+    /// From one factor's plane to the next.
+    planes: [usize; 2],
+    /// Sums, or with one block, each thread's.
+    sums: *mut f32,
+    /// Each thread's buffer.
+    buffers: *mut f32,
+}
+
+// SAFETY: pointers only; phases say who uses what they point to.
+unsafe impl Sync for Tensors {}
+
+impl TileSums {
+    /// Prepares the gradient of the weights of `p` for `threads` threads.
+    ///
+    /// # Errors
+    /// If the variant is for other windows.
+    pub fn new(p: &ConvProblem, variant: Variant, isa: Isa, threads: usize) -> Result<Self> {
+        let of_data = of_data(variant, isa);
+        let factors = of_data.factors.real;
+        let channels = p.c.next_multiple_of(BLOCK) + p.k.next_multiple_of(BLOCK);
+        let per_tile = factors * channels * size_of::<f32>();
+        let tiles = crate::filtering::n_tiles(p, of_data.m);
+        let at_once = match tiles * per_tile {
+            0..=ONE_BLOCK_BYTES => tiles,
+            _ => (BLOCK_BYTES / per_tile).max(LEAST_TILES),
+        };
+        let blocking = Blocking { schedule: Schedule::Cooperative, tiles: at_once, panels: 1, threads };
+        let tiling = Tiling::new(shape(p), of_data, blocking, isa, Data::Blocks)?;
+        let transforms = Transforms::new(variant, isa);
+        let matrices = transforms.matrices();
+        Ok(Self { tiling, transforms, matrices, outer: Outer::new(isa), threads: threads.max(1), factors })
+    }
+
+    fn tiles_at_once(&self) -> usize {
+        self.tiling.blocking.tiles
+    }
+
+    fn blocks(&self) -> usize {
+        self.tiling.n_tiles().div_ceil(self.tiles_at_once())
+    }
+
+    /// Channel blocks of data and of gradients.
+    fn channel_blocks(&self) -> [usize; 2] {
+        [self.tiling.c_blocks, self.tiling.k_blocks]
+    }
+
+    fn pairs(&self) -> usize {
+        self.tiling.c_blocks.div_ceil(2)
+    }
+
+    fn planes(&self) -> [usize; 2] {
+        self.channel_blocks().map(|blocks| blocks * self.tiles_at_once() * BLOCK + LINE)
+    }
+
+    /// Numbers of all sums, or with one block, of one thread's.
+    fn sums_len(&self) -> usize {
+        let tiles = if self.blocks() == 1 { self.threads } else { self.tiling.k_blocks * self.pairs() };
+        self.factors * tiles * SUMS
+    }
+
+    fn buffer_len(&self) -> usize {
+        self.tiling.transforms.n[0] * BUFFER_STRIDE
+    }
+
+    /// Transforms one channel block, of data first, then of gradients, for some tiles of a block.
+    ///
+    /// # Safety
+    /// The tensors are those of a run, and nobody else uses these factors and this buffer.
+    unsafe fn transform(
+        &self,
+        t: &Tensors,
+        block: usize,
+        channels: usize,
+        (piece, pieces): (usize, usize),
+        thread: usize,
+    ) {
+        let tiling = &self.tiling;
+        let tiles = tiling.block(block);
+        let within = tiles.len() * piece / pieces..tiles.len() * (piece + 1) / pieces;
+        let [c_blocks, k_blocks] = self.channel_blocks();
+        let is_data = channels < c_blocks;
+        let channels = if is_data { channels } else { channels - c_blocks };
+        let [size, out] = [tiling.shape.size, tiling.shape.out];
+        let m = tiling.transforms.m;
+        // SAFETY: channel blocks and tiles of the shape; factors of these tiles.
+        unsafe {
+            let buffer = t.buffers.add(thread * self.buffer_len());
+            for strip in tiling.strips(tiles.clone(), within, tiling.longest()) {
+                let at = [0, 1].map(|i| strip.at[i] * m[i]);
+                let to = (channels * self.tiles_at_once() + strip.first) * BLOCK;
+                if is_data {
+                    (tiling.transforms.input)(&Inputs {
+                        src: t.data.add((strip.image * c_blocks + channels) * size[0] * size[1] * BLOCK).cast(),
+                        steps: [size[1] * BLOCK, BLOCK],
+                        size,
+                        origin: [0, 1].map(|i| at[i] as isize - tiling.shape.pad[i] as isize),
+                        len: strip.len,
+                        m,
+                        factors: t.factors[0].add(to),
+                        plane: t.planes[0],
+                        buffer,
+                    });
+                } else {
+                    (self.transforms.spread)(&Spread {
+                        src: t.ograd.add((strip.image * k_blocks + channels) * out[0] * out[1] * BLOCK),
+                        size: out,
+                        origin: at,
+                        len: strip.len,
+                        factors: t.factors[1].add(to),
+                        plane: t.planes[1],
+                        buffer,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Sums the products of a block's tiles for a factor and a tile of channels.
+    ///
+    /// # Safety
+    /// The factors are there, and nobody else uses these sums.
+    unsafe fn sum(&self, t: &Tensors, block: usize, factor: usize, [k, pair]: [usize; 2], to: *mut f32) {
+        let tiles = self.tiles_at_once();
+        let runs = [Run { g: 0, x: 0, len: self.tiling.block(block).len() }];
+        // SAFETY: planes of the factor, channel blocks of them; the caller's promise.
+        unsafe {
+            let sums = Sums {
+                g: t.factors[1].add(factor * t.planes[1] + k * tiles * BLOCK),
+                x: t.factors[0].add(factor * t.planes[0] + 2 * pair * tiles * BLOCK),
+                x_half: tiles * BLOCK,
+                x_step: BLOCK,
+                runs: &runs,
+                rows: BLOCK.min(self.tiling.shape.k - k * BLOCK),
+                to,
+                to_row: COLUMNS,
+                add: block > 0,
+                fetch: [std::ptr::null(); FETCHED],
+            };
+            self.outer.run(2 * pair + 1 < self.tiling.c_blocks, &sums);
+        }
+    }
+
+    /// Transforms the sums of a tile of channels, `plane` numbers from factor to factor, to the gradient.
+    ///
+    /// # Safety
+    /// The sums are there, and nobody else uses this part of the gradient.
+    unsafe fn fold(&self, t: &Tensors, [k, pair]: [usize; 2], sums: *const f32, plane: usize) {
+        let shape = &self.tiling.shape;
+        let cells = shape.kernel[0] * shape.kernel[1];
+        let mut taps = [0.0; MOST_CELLS * BLOCK];
+        for (row, half) in (0..BLOCK.min(shape.k - k * BLOCK)).flat_map(|row| [(row, 0), (row, 1)]) {
+            let first = pair * COLUMNS + half * BLOCK;
+            let columns = shape.c.saturating_sub(first).min(BLOCK);
+            if columns == 0 {
+                continue;
+            }
+            // SAFETY: rows and columns of the tile; the window has at most as many cells as the variants' largest.
+            unsafe {
+                let sums = sums.add(row * COLUMNS + half * BLOCK);
+                (self.transforms.fold)(&Fold { sums, plane, matrices: &self.matrices, to: taps.as_mut_ptr() });
+                let to = t.dst.add(((k * BLOCK + row) * shape.c + first) * cells);
+                for c in 0..columns {
+                    for cell in 0..cells {
+                        *to.add(c * cells + cell) = taps[cell * BLOCK + c];
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Convolve for TileSums {
+    fn scratch_bytes(&self) -> usize {
+        let factors: usize = self.planes().iter().map(|plane| self.factors * plane).sum();
+        (factors + self.sums_len() + self.threads * self.buffer_len()) * size_of::<f32>()
+    }
+
+    unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
+        let planes = self.planes();
+        // SAFETY: the caller's promise: scratch memory of the planned size.
+        let t = unsafe {
+            let gradients = o.scratch.add(self.factors * planes[0]);
+            let sums = gradients.add(self.factors * planes[1]);
+            Tensors {
+                ograd: o.src,
+                data: o.weights,
+                dst: o.dst,
+                factors: [o.scratch, gradients],
+                planes,
+                sums,
+                buffers: sums.add(self.sums_len()),
+            }
+        };
+        let (blocks, pairs, k_blocks) = (self.blocks(), self.pairs(), self.tiling.k_blocks);
+        let channel_blocks: usize = self.channel_blocks().iter().sum();
+        let pieces = (4 * self.threads).div_ceil(channel_blocks).min(self.tiles_at_once());
+        let tiles_of_sums = k_blocks * pairs;
+        // Of each factor's sums some output channels at a time, so that there is work for all.
+        let parts = (4 * self.threads).div_ceil(self.factors).min(k_blocks);
+        let mut items: Vec<usize> = (0..blocks).flat_map(|_| [channel_blocks * pieces, self.factors * parts]).collect();
+        if blocks == 1 {
+            items.pop();
+        }
+        items.push(tiles_of_sums);
+        let phases = Phases::new(self.threads, items.iter().copied());
+        let last = items.len() - 1;
+        team.run(self.threads, &|thread| {
+            // SAFETY: an item's factors, sums and part of the gradient are one thread's, and are read only in later phases; buffers
+            // are each thread's own.
+            unsafe {
+                let mut phase = 0;
+                for block in 0..blocks {
+                    phases.work(phase, thread, |i| {
+                        self.transform(&t, block, i / pieces, (i % pieces, pieces), thread);
+                    });
+                    phases.wait(phase);
+                    phase += 1;
+                    if blocks == 1 {
+                        break;
+                    }
+                    phases.work(phase, thread, |i| {
+                        let (factor, part) = (i / parts, i % parts);
+                        for pair in 0..pairs {
+                            for k in k_blocks * part / parts..k_blocks * (part + 1) / parts {
+                                let at = (factor * tiles_of_sums + pair * k_blocks + k) * SUMS;
+                                self.sum(&t, block, factor, [k, pair], t.sums.add(at));
+                            }
+                        }
+                    });
+                    phases.wait(phase);
+                    phase += 1;
+                }
+                phases.work(last, thread, |i| {
+                    let tile = [i % k_blocks, i / k_blocks];
+                    if blocks > 1 {
+                        self.fold(&t, tile, t.sums.add(i * SUMS), tiles_of_sums * SUMS);
+                        return;
+                    }
+                    let sums = t.sums.add(thread * self.factors * SUMS);
+                    for factor in 0..self.factors {
+                        self.sum(&t, 0, factor, tile, sums.add(factor * SUMS));
+                    }
+                    self.fold(&t, tile, sums, SUMS);
+                });
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,314 @@
+//! Gradients of convolutions against sums of products in double precision: random shapes, every request, every instruction set, and
+//! the same bits on any number of threads.
+
+mod copies;
+
+use copies::copy;
+use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, Support, TensorDesc};
+use mxrs_sync::Team;
+use mxrs_testkit::AlignedBuffer;
+use mxrs_testkit::conformance::team;
+use mxrs_types::{DType, WriteReq};
+use std::sync::Arc;
+
+/// A gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Data,
+    Weight,
+}
+
+/// A convolution.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    n: usize,
+    c: usize,
+    k: usize,
+    size: (usize, usize),
+    window: (usize, usize),
+    stride: (usize, usize),
+    pad: (usize, usize),
+}
+
+/// Numbers that look random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 16
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn of<T: Copy, const N: usize>(&mut self, values: [T; N]) -> T {
+        values[self.below(N)]
+    }
+
+    fn tensor(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| f64::from((self.next() % 2048) as f32 / 1024.0 - 1.0)).collect()
+    }
+}
+
+impl Case {
+    /// One with this window and stride.
+    fn random(numbers: &mut Numbers, window: (usize, usize), stride: (usize, usize)) -> Self {
+        Self {
+            n: 1 + numbers.below(4),
+            c: numbers.of([3, 16, 20, 32, 70]),
+            k: numbers.of([16, 17, 32, 40, 64, 100]),
+            size: (window.0 + numbers.below(14), window.1 + numbers.below(18)),
+            window,
+            stride,
+            pad: (numbers.below(window.0), numbers.below(window.1)),
+        }
+    }
+
+    fn out_size(&self) -> (usize, usize) {
+        let along = |size, window, stride, pad| (size + 2 * pad - window) / stride + 1;
+        (
+            along(self.size.0, self.window.0, self.stride.0, self.pad.0),
+            along(self.size.1, self.window.1, self.stride.1, self.pad.1),
+        )
+    }
+
+    fn attrs(&self) -> Attrs {
+        let pair = |(a, b): (usize, usize)| format!("({a}, {b})");
+        let (kernel, stride, pad, k) = (pair(self.window), pair(self.stride), pair(self.pad), self.k.to_string());
+        Attrs::from([
+            ("kernel", kernel.as_str()),
+            ("stride", stride.as_str()),
+            ("pad", pad.as_str()),
+            ("num_filter", k.as_str()),
+            ("no_bias", "True"),
+        ])
+    }
+
+    /// Shapes of data, weight and output.
+    fn shapes(&self) -> [[usize; 4]; 3] {
+        let (oh, ow) = self.out_size();
+        [
+            [self.n, self.c, self.size.0, self.size.1],
+            [self.k, self.c, self.window.0, self.window.1],
+            [self.n, self.k, oh, ow],
+        ]
+    }
+
+    /// Calls `f` with the positions of data, weight and output in every product of the sum.
+    fn products(&self, mut f: impl FnMut(usize, usize, usize)) {
+        let [[n, c, h, w], [k, _, kh, kw], [_, _, oh, ow]] = self.shapes();
+        for (n, k) in (0..n).flat_map(|n| (0..k).map(move |k| (n, k))) {
+            for (oy, ox) in (0..oh).flat_map(|oy| (0..ow).map(move |ox| (oy, ox))) {
+                for (ky, kx) in (0..kh).flat_map(|ky| (0..kw).map(move |kx| (ky, kx))) {
+                    let y = (oy * self.stride.0 + ky).wrapping_sub(self.pad.0);
+                    let x = (ox * self.stride.1 + kx).wrapping_sub(self.pad.1);
+                    if y >= h || x >= w {
+                        continue;
+                    }
+                    for ch in 0..c {
+                        let (data, weight) = (((n * c + ch) * h + y) * w + x, ((k * c + ch) * kh + ky) * kw + kx);
+                        f(data, weight, ((n * self.k + k) * oh + oy) * ow + ox);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Products in the longest sum of a gradient.
+    fn terms(&self, of: Of) -> f64 {
+        let (oh, ow) = self.out_size();
+        match of {
+            Of::Data => (self.k * self.window.0 * self.window.1) as f64,
+            Of::Weight => (self.n * oh * ow) as f64,
+        }
+    }
+
+    /// The gradient by this backend, in row-major order, added to `base` if there is one; says what ran.
+    fn run(
+        &self,
+        of: Of,
+        (first, second): (&[f64], &[f64]),
+        base: Option<f32>,
+        backend: &Nnpack,
+        team: &Team,
+    ) -> (Vec<f64>, String) {
+        let ops = mxrs_ops::catalogue();
+        let name = match of {
+            Of::Data => "_backward_Convolution_data",
+            Of::Weight => "_backward_Convolution_weight",
+        };
+        let op = ops.get(name).expect("it is in the catalogue");
+        let params = op.parse(&self.attrs()).expect("the attributes are right");
+        let [data, weight, ograd] = self.shapes().map(|sizes| TensorDesc::dense(sizes, DType::F32));
+        let (inputs, out) = match of {
+            Of::Data => ([ograd, weight, data.clone()], data),
+            Of::Weight => ([ograd, data, weight.clone()], weight),
+        };
+        let outputs = [out.clone()];
+        let is_constant = &[false; 3];
+        let call = OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant, is_train: true };
+        let answer = backend.supports(&call);
+        assert!(matches!(answer, Support::Yes { .. }), "{self:?}: {answer:?}");
+        let planned = backend.plan(&call).expect("it said yes");
+        let given: Vec<AlignedBuffer> = [first, second]
+            .into_iter()
+            .zip(&inputs)
+            .zip(&planned.input_layouts)
+            .map(|((numbers, desc), layout)| {
+                let numbers = AlignedBuffer::from_f64(numbers, DType::F32);
+                copy(backend, &numbers, desc, &desc.with_layout(layout.clone()), team)
+            })
+            .collect();
+        let laid_out = out.with_layout(planned.output_layouts[0].clone());
+        let mut result = AlignedBuffer::poisoned(laid_out.size_bytes());
+        if let Some(base) = base {
+            bytemuck::cast_slice_mut::<u8, f32>(result.bytes_mut()).fill(base);
+        }
+        let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
+        // Of the last input nothing is read.
+        let mut run = |req| {
+            let args = KernelArgs {
+                inputs: &[
+                    RawTensor::from_slice(given[0].bytes()),
+                    RawTensor::from_slice(given[1].bytes()),
+                    RawTensor::from_slice(&[]),
+                ],
+                outputs: &[RawTensor::from_mut_slice(result.bytes_mut())],
+                reqs: &[req],
+                scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+                team,
+                random: None,
+            };
+            planned.kernel.run(&args).expect("it runs");
+            assert!(result.guard_is_intact(), "{self:?}: wrote behind the end");
+            assert!(scratch.guard_is_intact(), "{self:?}: wrote behind the scratch memory");
+            result.bytes().to_vec()
+        };
+        let written = run(if base.is_some() { WriteReq::Add } else { WriteReq::Write });
+        assert!(run(WriteReq::Null) == written, "{self:?}: nothing was to be written");
+        if !laid_out.layout.is_row_major() && base.is_none() {
+            assert!(padding_is_zero(&result, self.shapes()[0]), "{self:?}: channels of padding are not 0");
+        }
+        let got = copy(backend, &result, &laid_out, &out, team).to_f64(DType::F32);
+        (got, planned.kernel.name().to_owned())
+    }
+
+    /// Compares the gradient with the sum in double; says what ran.
+    fn check(&self, of: Of, backend: &Nnpack, team: &Team, numbers: &mut Numbers) -> String {
+        let [data, weight, ograd] = self.shapes().map(|sizes| sizes.iter().product::<usize>());
+        let (first, second) = (numbers.tensor(ograd), numbers.tensor(if of == Of::Data { weight } else { data }));
+        let mut want = vec![0.0; if of == Of::Data { data } else { weight }];
+        self.products(|data, weight, out| match of {
+            Of::Data => want[data] += first[out] * second[weight],
+            Of::Weight => want[weight] += first[out] * second[data],
+        });
+        let (got, name) = self.run(of, (&first, &second), None, backend, team);
+        let terms = self.terms(of);
+        // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
+        let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt().max(1.0);
+        for (at, (got, want)) in got.iter().zip(&want).enumerate() {
+            assert!((got - want).abs() <= bound, "{self:?} {name}: [{at}] {got}, expected {want}");
+        }
+        let (added, _) = self.run(of, (&first, &second), Some(0.5), backend, team);
+        for (added, got) in added.iter().zip(&got) {
+            assert_eq!(*added as f32, 0.5 + *got as f32, "{self:?} {name}: not added");
+        }
+        name
+    }
+}
+
+fn padding_is_zero(blocked: &AlignedBuffer, [_, c, h, w]: [usize; 4]) -> bool {
+    let blocks = c.div_ceil(16);
+    let numbers = blocked.to_f64(DType::F32);
+    numbers.iter().enumerate().all(|(at, x)| at / (16 * h * w) % blocks * 16 + at % 16 < c || *x == 0.0)
+}
+
+/// Error relative to the largest output that the settings allow beside that of a direct sum.
+fn relative(options: &NnpackOptions) -> f64 {
+    match options.accuracy {
+        _ if !options.winograd => 0.0,
+        Accuracy::Close => 8e-6,
+        Accuracy::Loose => 5e-5,
+    }
+}
+
+/// Every instruction set on these teams.
+fn backends(threads: &[usize], winograd: bool) -> Vec<(Arc<Nnpack>, Arc<Team>)> {
+    let with = |isa, threads| {
+        let team = team(threads);
+        (Nnpack::new(&team, NnpackOptions { isa, winograd, ..NnpackOptions::default() }), team)
+    };
+    threads.iter().flat_map(|threads| Isa::available().into_iter().map(move |isa| with(isa, *threads))).collect()
+}
+
+const STRIDE_1: [(usize, usize); 6] = [(1, 1), (3, 3), (5, 5), (1, 7), (3, 1), (2, 3)];
+
+/// Windows and strides other than 1.
+const STRIDED: [((usize, usize), (usize, usize)); 5] =
+    [((1, 1), (2, 2)), ((3, 3), (2, 2)), ((2, 3), (3, 1)), ((3, 3), (1, 4)), ((7, 7), (2, 2))];
+
+#[test]
+fn gradients_of_data_agree_with_double() {
+    let mut numbers = Numbers(0x1234_5678_9abc_def1);
+    for (backend, team) in [true, false].into_iter().flat_map(|winograd| backends(&[1, 3], winograd)) {
+        for window in STRIDE_1 {
+            let name = Case::random(&mut numbers, window, (1, 1)).check(Of::Data, &backend, &team, &mut numbers);
+            assert!(name.starts_with("nnpack:data_gradient"), "{name}");
+            assert!(backend.options().winograd || name.contains("product"), "{name}: without Winograd's");
+        }
+        for (window, stride) in STRIDED {
+            let random = Case::random(&mut numbers, window, stride);
+            // No more padding than every phase of the pixels sees.
+            let pad = |window: usize, stride: usize| if stride > 2 { 0 } else { (window - 1) / 2 };
+            let pad = (pad(window.0, stride.0), pad(window.1, stride.1));
+            let case = Case { c: random.c.max(16), pad, ..random };
+            let name = case.check(Of::Data, &backend, &team, &mut numbers);
+            assert!(name.contains("phases"), "{name}");
+            let few = Case { c: numbers.of([1, 3, 5]), ..case };
+            let name = few.check(Of::Data, &backend, &team, &mut numbers);
+            assert!(name.contains("joined"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn gradients_of_weights_agree_with_double() {
+    let mut numbers = Numbers(0x0dd0_5eed_4321_7651);
+    for (backend, team) in [true, false].into_iter().flat_map(|winograd| backends(&[1, 3], winograd)) {
+        for window in STRIDE_1 {
+            let random = Case::random(&mut numbers, window, (1, 1));
+            let case = Case { c: random.c.max(16), ..random };
+            let name = case.check(Of::Weight, &backend, &team, &mut numbers);
+            assert!(name.starts_with("nnpack:weight_gradient"), "{name}");
+            assert!(backend.options().winograd || name.contains("pixels"), "{name}: without Winograd's");
+        }
+        for (window, stride) in STRIDED {
+            let random = Case::random(&mut numbers, window, stride);
+            let case = Case { c: random.c.max(16), ..random };
+            let name = case.check(Of::Weight, &backend, &team, &mut numbers);
+            assert!(name.contains("pixels"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn gradients_are_the_same_bits_on_any_number_of_threads() {
+    let mut numbers = Numbers(0x0bad_cafe_1234_5671);
+    for of in [Of::Data, Of::Weight] {
+        for window in [(1, 1), (3, 3), (1, 7)] {
+            let case = Case { n: 3, c: 70, k: 100, size: (17, 19), ..Case::random(&mut numbers, window, (1, 1)) };
+            let [data, weight, ograd] = case.shapes().map(|sizes| sizes.iter().product::<usize>());
+            let (first, second) = (numbers.tensor(ograd), numbers.tensor(if of == Of::Data { weight } else { data }));
+            let results = [1, 2, 3].map(|threads| {
+                let (backend, team) = backends(&[threads], true).pop().expect("one at least");
+                case.run(of, (&first, &second), None, &backend, &team).0
+            });
+            assert!(results[0] == results[1] && results[0] == results[2], "{case:?} {of:?}");
+        }
+    }
+}
