@@ -18,6 +18,7 @@ pub mod process;
 pub mod saved;
 pub mod serve;
 pub mod tables;
+pub mod training;
 
 use crate::memory::Mode;
 use crate::memory::subject::Subject;

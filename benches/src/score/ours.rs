@@ -1,6 +1,7 @@
 //! Ours as a peer: the network of a symbol and a parameter file, bound for inference.
 
 use super::serve::{Load, Network, serve};
+use super::training::Trained;
 use anyhow::{Context, Result, ensure};
 use mxrs::env::MapSource;
 use mxrs::format::{Checkpoint, Options};
@@ -10,7 +11,7 @@ use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Shape};
 use mxrs::{BoundModel, Model, Runtime};
 
-const DATA: &str = "data";
+pub(super) const DATA: &str = "data";
 
 /// Serves until standard input is closed, with these variables (`NAME=VALUE`).
 ///
@@ -18,7 +19,16 @@ const DATA: &str = "data";
 /// A text that is no variable; standard input or output fails.
 pub fn run(set: &[String]) -> Result<()> {
     let set = variables(set)?;
-    serve(&format!("mxrs {}", env!("CARGO_PKG_VERSION")), |load| Ok(Box::new(Bound::new(load, &set)?)))
+    serve(&format!("mxrs {}", env!("CARGO_PKG_VERSION")), |load| loaded(load, &set))
+}
+
+fn loaded(load: &Load, set: &[(String, String)]) -> Result<Box<dyn Network>> {
+    let threads = ("OMP_NUM_THREADS".to_owned(), load.threads.to_string());
+    let runtime = Runtime::builder().env(&MapSource::new(set.iter().cloned().chain([threads]))).build()?;
+    Ok(match load.mode.as_str() {
+        "training" => Box::new(Trained::new(&runtime, load)?),
+        _ => Box::new(Bound::new(&runtime, load)?),
+    })
 }
 
 /// Names and values of `NAME=VALUE`.
@@ -45,14 +55,11 @@ pub fn backends(set: &[String]) -> Result<String> {
 struct Bound(BoundModel);
 
 impl Bound {
-    fn new(load: &Load, set: &[(String, String)]) -> Result<Self> {
-        anyhow::ensure!(load.mode == "inference", "no {} here", load.mode);
-        let threads = ("OMP_NUM_THREADS".to_owned(), load.threads.to_string());
-        let runtime = Runtime::builder().env(&MapSource::new(set.iter().cloned().chain([threads]))).build()?;
+    fn new(runtime: &Runtime, load: &Load) -> Result<Self> {
         let shape: Shape = load.shape.iter().copied().collect();
         let model = match load.dtype.as_str() {
-            "float32" => Model::load_files(&runtime, &load.symbol, &load.params)?,
-            "bfloat16" => in_16_bits(&runtime, load)?,
+            "float32" => Model::load_files(runtime, &load.symbol, &load.params)?,
+            "bfloat16" => in_16_bits(runtime, load)?,
             other => anyhow::bail!("no networks of {other}"),
         };
         let bound = model.freeze(&[&[(DATA, shape)]])?.pop();
@@ -107,7 +114,8 @@ mod tests {
             threads: 1,
             mode: "inference".into(),
         };
-        let mut bound = Bound::new(&load, &[]).unwrap();
+        let runtime = Runtime::builder().build().unwrap();
+        let mut bound = Bound::new(&runtime, &load).unwrap();
         let outputs = bound.answer(&super::super::serve::uniform(load.n_elements())).unwrap();
         assert_eq!(outputs.len(), 2 * 10);
         for image in outputs.chunks(10) {
@@ -116,7 +124,7 @@ mod tests {
         bound.run().unwrap();
         for dtype in ["bfloat16", "float16"] {
             // There is no LeNet in 16 bits.
-            assert!(Bound::new(&Load { dtype: dtype.into(), ..load.clone() }, &[]).is_err(), "{dtype}");
+            assert!(Bound::new(&runtime, &Load { dtype: dtype.into(), ..load.clone() }).is_err(), "{dtype}");
         }
     }
 }

@@ -20,6 +20,7 @@ struct Graph {
 
 impl Graph {
     fn new(load: &Load) -> Result<Self> {
+        ensure!(load.mode == "inference", "it does not train");
         ensure!(load.dtype == "float32", "its evaluator runs a file as it is, in float32");
         let model = candle_onnx::read_file(&load.onnx)?;
         let graph = model.graph.as_ref().context("the file has no graph")?;

@@ -18,6 +18,7 @@ struct Plan {
 
 impl Plan {
     fn new(load: &Load) -> Result<Self> {
+        ensure!(load.mode == "inference", "it does not train");
         ensure!(load.dtype == "float32", "it has no kernels for {}", load.dtype);
         set_default_executor(if load.threads > 1 {
             Executor::multithread(load.threads)

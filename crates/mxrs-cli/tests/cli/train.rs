@@ -135,6 +135,7 @@ fn files_that_cannot_be_used_are_named() {
     let missing = path(dir.path(), "no.rec");
     let error = mxrs(["train", "imagenet", "--network", "mlp", "--data-train", &missing]).failed(3);
     assert!(error.contains("no.rec"), "{error}");
+    std::fs::write(dir.path().join("nowhere"), "a file, no folder").unwrap();
     let prefix = path(dir.path(), "nowhere/mlp");
     let error = train(&["--num-epochs", "1", "--model-prefix", &prefix]).failed(1);
     assert!(error.contains("nowhere"), "{error}");

@@ -17,7 +17,7 @@ pub struct Training {
     #[arg(long, value_name = "N")]
     pub num_epochs: Option<u64>,
     /// Learning rate [default: imagenet 0.1, mnist and cifar10 0.05, fine-tune 0.01]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub lr: Option<f64>,
     /// Factor of the learning rate at each step; 1 or more keeps it constant
     #[arg(long, value_name = "FACTOR", default_value_t = 0.1)]

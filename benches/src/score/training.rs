@@ -1,0 +1,108 @@
+//! Ours in training: a step is forward, backward and an update by stochastic gradient descent with momentum, as peers do it.
+
+use super::ours::DATA;
+use super::serve::{Load, Network};
+use anyhow::{Context, Result, ensure};
+use mxrs::Runtime;
+use mxrs::data::{DataBatch, DataDesc};
+use mxrs::format::{AlignedBytes, Checkpoint, Dense, Options, Tensor};
+use mxrs::ndarray::NdArray;
+use mxrs::optim::Updater;
+use mxrs::train::{BindFor, InitOptions, Module, ModuleNames};
+use mxrs::types::{DType, Shape};
+use mxrs::{Model, types};
+
+/// As in serve.py: small, so that random labels do not drive random weights to infinity.
+const SGD: [(&str, &str); 3] = [("learning_rate", "0.001"), ("momentum", "0.9"), ("wd", "0.0001")];
+const LABEL: &str = "softmax_label";
+
+/// A network that is trained on one batch.
+pub struct Trained {
+    module: Module,
+    shape: Shape,
+    n_classes: usize,
+    batch: Option<DataBatch>,
+}
+
+impl Trained {
+    /// Binds, sets the parameters of the file, takes the optimizer.
+    ///
+    /// # Errors
+    /// Files that cannot be used; another type than float32.
+    pub fn new(runtime: &Runtime, load: &Load) -> Result<Self> {
+        ensure!(load.dtype == "float32", "no training in {}", load.dtype);
+        let shape: Shape = load.shape.iter().copied().collect();
+        let graph = Model::load_graph(runtime, &load.symbol)?;
+        let params = Checkpoint::open(&load.params, &Options::default())?.value;
+        let mut module = Module::new(&graph, runtime.arrays(), &runtime.bind_options(), ModuleNames::default())?;
+        let rows = *shape.first().context("a batch without rows")?;
+        let data = DataDesc::new(DATA, shape.clone(), DType::F32);
+        let label = DataDesc::new(LABEL, [rows], DType::F32);
+        module.bind(&[data], &[label], BindFor::default())?;
+        module.init_params(Some(&params), &InitOptions::default())?;
+        module.init_optimizer(Box::new(Updater::new(runtime.optimizer("sgd", &SGD)?)))?;
+        let n_classes = module.get_outputs()?.first().and_then(|y| y.shape().get(1).copied()).context("no classes")?;
+        Ok(Self { module, shape, n_classes, batch: None })
+    }
+
+    fn step(&mut self) -> Result<()> {
+        let batch = self.batch.clone().context("no batch was given")?;
+        self.module.forward_backward(batch)?;
+        self.module.update()?;
+        let executor = self.module.executor()?;
+        executor.outputs().iter().try_for_each(NdArray::wait_to_read)?;
+        executor.arrays().iter().try_for_each(|(_, array)| array.wait_to_read())?;
+        Ok(())
+    }
+}
+
+impl Network for Trained {
+    fn run(&mut self) -> Result<()> {
+        self.step()
+    }
+
+    fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>> {
+        let rows = self.shape[0];
+        let labels: Vec<f32> = (0..rows).map(|row| (row * 7919 % self.n_classes) as f32).collect();
+        let (data, label) = (dense(self.shape.clone(), batch)?, dense([rows].into(), &labels)?);
+        self.batch =
+            Some(DataBatch { data: vec![data], labels: vec![label], index: (0..rows as u64).collect(), pad: 0 });
+        self.step()?;
+        Ok(self.module.get_outputs()?.first().context("the network has no output")?.to_vec::<f32>()?)
+    }
+}
+
+fn dense(shape: Shape, values: &[f32]) -> types::Result<Dense> {
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    Tensor::dense(DType::F32, shape, AlignedBytes::copy_of(&bytes))?.into_dense()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::serve::uniform;
+
+    #[test]
+    fn steps_make_the_batch_likelier() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
+        let load = Load {
+            network: "lenet".into(),
+            symbol: format!("{folder}/lenet-symbol.json").into(),
+            params: format!("{folder}/lenet-0010.params").into(),
+            onnx: "".into(),
+            shape: vec![2, 1, 28, 28],
+            dtype: "float32".into(),
+            threads: 1,
+            mode: "training".into(),
+        };
+        let runtime = Runtime::builder().build().unwrap();
+        let mut trained = Trained::new(&runtime, &load).unwrap();
+        assert!(trained.run().is_err(), "no batch yet");
+        let batch = uniform(load.n_elements());
+        let likelihood = |probabilities: &[f32]| probabilities[0] * probabilities[10 + 7919 % 10];
+        let first = likelihood(&trained.answer(&batch).unwrap());
+        (0..3).for_each(|_| trained.run().unwrap());
+        assert!(likelihood(&trained.answer(&batch).unwrap()) > first);
+        assert!(Trained::new(&runtime, &Load { dtype: "bfloat16".into(), ..load }).is_err());
+    }
+}
