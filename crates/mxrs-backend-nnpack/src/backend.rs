@@ -125,6 +125,9 @@ impl Nnpack {
         epilogue: Epilogue,
     ) -> std::result::Result<(Job, Epilogue, f64), String> {
         let problem = ConvProblem::of(p, call)?;
+        if call.is_train && problem.data != Data::Blocks {
+            return Err("training in bfloat16".into());
+        }
         if Algorithm::allowed(&problem, &self.options).is_empty() {
             return Err("bfloat16 where no algorithm of Winograd's fits".into());
         }

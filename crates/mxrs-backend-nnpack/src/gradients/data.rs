@@ -9,6 +9,8 @@ use crate::options::Weights;
 use crate::problem::ConvProblem;
 use crate::way::Way;
 
+/// Threads that estimates are made for, so that any number of them runs the same algorithm and makes the same bits.
+const ALIKE: usize = 2;
 /// How much of its forward speed a vendor library reaches here.
 const VENDOR: f64 = 0.86;
 
@@ -23,14 +25,14 @@ pub fn prepare(p: &ConvProblem, means: &Means<'_>) -> Result<Prepared, String> {
     let (algorithm, time) = Algorithm::allowed(&turned, options)
         .into_iter()
         .filter_map(|algorithm| Some((algorithm, form(algorithm)?)))
-        .map(|(algorithm, _)| (algorithm, algorithm.estimate_with_packing(&turned, threads, rates)))
+        .map(|(algorithm, _)| (algorithm, algorithm.estimate_with_packing(&turned, ALIKE, rates)))
         .min_by(|a, b| a.1.total_cmp(&b.1))
         .ok_or_else(|| format!("gradients of data from {} channels", turned.c))?;
     let form = form(algorithm).ok_or("no weights for it")?;
     let sizes = [p.k, p.c, p.kh, p.kw];
     let way = Way { algorithm, blocking: None, threads };
     let prepared = way.prepare(&turned, Weights::Float32, options).map_err(|error| error.to_string())?;
-    let vendor = estimate::vendor(&turned, threads, rates) / VENDOR;
+    let vendor = estimate::vendor(&turned, ALIKE, rates) / VENDOR;
     Ok(Prepared {
         algorithm: prepared,
         what: format!("data_gradient_{}", algorithm.name()),

@@ -129,7 +129,7 @@ pub(super) unsafe fn spread<L: Lanes, P: Points>(y: &Line<L>) -> Line<L> {
             // What the two points of a pair have in common, and what they have with opposite signs.
             let (mut even, mut odd) = (y[0], L::splat(0.0));
             unrolled!(at in 1..P::M, {
-                if at % 2 == 0 {
+                if at.is_multiple_of(2) {
                     even = times_plus(y[at], P::POWERS[at][i], even);
                 } else {
                     odd = times_plus(y[at], P::POWERS[at][i], odd);
