@@ -35,7 +35,7 @@ fn d79_so_many_weights_by_one_call() {
     }
     assert_eq!(calls(&[(SIZE, "60")], "ftrl").0, 10, "it updates one weight by a call");
     for wrong in ["0", "61", "four"] {
-        let message = builder(&[(SIZE, wrong)]).build().err().expect("a value that is refused").to_string();
+        let message = builder(&[(SIZE, wrong)]).build().expect_err("a value that is refused").to_string();
         assert!(message.contains(SIZE), "{message}");
     }
 }

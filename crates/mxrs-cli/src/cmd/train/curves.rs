@@ -97,7 +97,7 @@ impl Curves {
 impl BatchEndCallback for Curves {
     fn batch_end(&mut self, at: &mut BatchEnd<'_>) -> Result<()> {
         let count = at.nbatch + 1;
-        if count % self.every != 0 && count != self.epoch_size {
+        if !count.is_multiple_of(self.every) && count != self.epoch_size {
             return Ok(());
         }
         let Some(metric) = at.metric.as_mut() else { return Ok(()) };

@@ -41,7 +41,7 @@ fn with_font() {
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Backend { backend: "plotters".into(), message: error.to_string() })
+    Error::new(ErrorKind::Backend { backend: "plotters", message: error.to_string() })
 }
 
 /// Titles with the curves that belong there; panels without curves are left out.
@@ -140,7 +140,7 @@ mod tests {
             assert!(text.contains(word), "{word}");
         }
         assert!(!text.contains(SPEED), "there was none");
-        assert_eq!(text.matches("<polyline").count() >= 3, true, "{text}");
+        assert!(text.matches("<polyline").count() >= 3, "{text}");
     }
 
     #[test]
