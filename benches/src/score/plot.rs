@@ -41,6 +41,9 @@ pub fn svg(contests: &[Contest], peers: &[Peer], machine: &str) -> Result<String
         }
     }
     anyhow::ensure!(!panels.is_empty(), "there is nothing to draw: no network ran here");
+    // The widths of letters, which the library asks a font for, must not depend on the fonts of the machine. One that could
+    // not be read would show as an error of the drawing.
+    let _ = plotters::style::register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
     let mut text = String::new();
     {
         let size = (PANEL.0, PANEL.1 * panels.len() as u32 + 50);
