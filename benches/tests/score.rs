@@ -89,6 +89,6 @@ fn a_network_that_cannot_be_exported_is_a_row_with_its_reason() {
     let output = compare(folder.path(), "lenet,resnet-7", &["--peer", "mxrs", "--format", "markdown"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("| resnet-7 | 1 | float32 | 1 | no files |"), "{text}");
+    assert!(text.contains("| resnet-7 | inference | 1 | float32 | 1 | no files |"), "{text}");
     assert!(text.contains("there is no resnet-7"), "{text}");
 }
