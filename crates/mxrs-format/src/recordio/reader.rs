@@ -83,7 +83,7 @@ impl<R: Read> RecordReader<R> {
     /// # Errors
     /// As [`Self::next_record`].
     pub fn read_into(&mut self, record: &mut Vec<u8>) -> Result<Option<u64>> {
-        self.read_any(record).map_err(|e| match &self.path {
+        self.next_usable(|reader| reader.read_record(record)).map_err(|e| match &self.path {
             Some(path) => e.with_path(path),
             None => e,
         })
@@ -104,15 +104,14 @@ impl<R: Read> RecordReader<R> {
         std::mem::take(&mut self.warnings).into_list()
     }
 
-    fn read_any(&mut self, record: &mut Vec<u8>) -> Result<Option<u64>> {
+    /// The next record that can be used, as `one` reads it; lenient reading passes over damage.
+    fn next_usable(&mut self, mut one: impl FnMut(&mut Self) -> Result<Option<u64>>) -> Result<Option<u64>> {
         loop {
             let start = self.position();
             if start >= self.stop {
                 return Ok(None);
             }
-            match self.read_record(record) {
-                Ok(Some(start)) => return Ok(Some(start)),
-                Ok(None) => return Ok(None),
+            match one(self) {
                 Err(e) if self.lenient && fault::category(&e).is_some() => {
                     self.warnings.push(|| format!("record at {start} passed over: {e}"));
                     if self.pending.is_none() {
@@ -120,13 +119,24 @@ impl<R: Read> RecordReader<R> {
                     }
                     self.skipped += self.position() - start;
                 }
-                Err(e) => return Err(e),
+                found => return found,
             }
         }
     }
 
     fn read_record(&mut self, record: &mut Vec<u8>) -> Result<Option<u64>> {
         record.clear();
+        self.parts(|reader, head, place, is_first| {
+            if !is_first {
+                record.extend(MAGIC.to_le_bytes());
+            }
+            reader.read_part(head, place, record)
+        })
+    }
+
+    /// Goes through the parts of the next record, each read by `part`, which is told head and place and whether it is the
+    /// first; returns the record's offset.
+    fn parts(&mut self, mut part: impl FnMut(&mut Self, Head, u64, bool) -> Result<()>) -> Result<Option<u64>> {
         let (mut head, start) = match self.next_head()? {
             Found::Head(head, start) => (head, start),
             Found::End => return Ok(None),
@@ -137,7 +147,7 @@ impl<R: Read> RecordReader<R> {
         }
         let mut place = start;
         loop {
-            self.read_part(head, place, record)?;
+            part(self, head, place, place == start)?;
             if matches!(head.role, Role::Whole | Role::Last) {
                 return Ok(Some(start));
             }
@@ -153,7 +163,6 @@ impl<R: Read> RecordReader<R> {
                 let context = format!("a record starts before the one at {start} has its last part");
                 return Err(fault::at(place, FormatErrorKind::Inconsistent, context));
             }
-            record.extend(MAGIC.to_le_bytes());
         }
     }
 
@@ -286,67 +295,27 @@ impl<R: Read + Seek> RecordReader<R> {
     /// As [`Self::next_record`]; lenient reading passes over damage.
     pub fn offsets(&mut self) -> Result<Vec<u64>> {
         let mut offsets = Vec::new();
-        loop {
-            let start = self.position();
-            if start >= self.stop {
-                return Ok(offsets);
-            }
-            match self.pass_over_record() {
-                Ok(Some(offset)) => offsets.push(offset),
-                Ok(None) => return Ok(offsets),
-                Err(e) if self.lenient && fault::category(&e).is_some() => {
-                    self.warnings.push(|| format!("record at {start} passed over: {e}"));
-                    if self.pending.is_none() {
-                        self.find_head()?;
-                    }
-                    self.skipped += self.position() - start;
-                }
-                Err(e) => {
-                    return Err(match &self.path {
-                        Some(path) => e.with_path(path),
-                        None => e,
-                    });
-                }
-            }
+        while let Some(offset) = self.next_usable(Self::pass_over_record).map_err(|e| match &self.path {
+            Some(path) => e.with_path(path),
+            None => e,
+        })? {
+            offsets.push(offset);
         }
+        Ok(offsets)
     }
 
     /// Goes behind the next record; returns its offset.
     fn pass_over_record(&mut self) -> Result<Option<u64>> {
-        let (mut head, start) = match self.next_head()? {
-            Found::Head(head, start) => (head, start),
-            Found::End => return Ok(None),
-        };
-        if !head.starts_record() {
-            let context = format!("part {} of a record whose first part is missing", head.role as u32);
-            return Err(fault::at(start, FormatErrorKind::Inconsistent, context));
-        }
-        loop {
+        self.parts(|reader, head, _, _| {
             let mut len = u64::from(head.len);
-            self.input.expect(len, "record")?;
+            reader.input.expect(len, "record")?;
             let padded = len + padding(head.len) as u64;
-            if !self.lenient || self.input.remaining().is_none_or(|left| left >= padded) {
-                self.input.expect(padded, "padding after a record")?;
+            if !reader.lenient || reader.input.remaining().is_none_or(|left| left >= padded) {
+                reader.input.expect(padded, "padding after a record")?;
                 len = padded;
             }
-            self.input.seek(self.input.position() + len)?;
-            if matches!(head.role, Role::Whole | Role::Last) {
-                return Ok(Some(start));
-            }
-            let place;
-            (head, place) = match self.next_head()? {
-                Found::Head(next, place) => (next, place),
-                Found::End => {
-                    let place = self.input.position();
-                    return Err(fault::truncated(place, 8, 0, format!("the record at {start} lacks its last part")));
-                }
-            };
-            if head.starts_record() {
-                self.pending = Some((head, place));
-                let context = format!("a record starts before the one at {start} has its last part");
-                return Err(fault::at(place, FormatErrorKind::Inconsistent, context));
-            }
-        }
+            reader.input.seek(reader.input.position() + len)
+        })
     }
 
     /// Goes to the start of `range` and reads only records that start inside it; see [`super::part_range`].
