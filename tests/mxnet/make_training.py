@@ -1,10 +1,13 @@
-"""Losses of twenty steps of training on the digits by MXNet 1.9.1.
+"""Twenty steps of training on the digits by MXNet 1.9.1: losses and weights.
 
-    python make_training.py <folder with the digits> <file to write>
+    python make_training.py <folder with the digits> <folder to write to>
 
-The networks start from a part of their committed parameters (so that there is something to learn), with batches of 32 images in the
-order of the file, stochastic gradient descent with learning rate 0.02, momentum 0.9 and weight decay 1e-4. Writes JSON: the
-cross-entropy and accuracy of each batch, before it is learnt from.
+Batches of 32 images in the order of the file, stochastic gradient descent with learning rate 0.02, momentum 0.9 and weight decay
+1e-4. Writes
+- training.json: the cross-entropy and accuracy of each batch, before it is learnt from, where the networks start from a part of
+  their committed parameters (so that there is something to learn);
+- training.params: the parameters and moving averages after the last step, where they start from the committed ones; of arrays
+  longer than 2000 every n // 2000 th value, in row-major order. Names are <network>/<array>.
 """
 import json
 import sys
@@ -12,8 +15,10 @@ import sys
 import mxnet as mx
 
 folder, out = sys.argv[1:]
-result = {}
-for name, part in (('lenet', .2), ('resnet8', .5)):
+
+
+def train(name, part):
+    """Module after the steps, and the metrics of each."""
     symbol, arg, aux = mx.model.load_checkpoint(f'{folder}/{name}', 10)
     arg = {k: v * part for k, v in arg.items()}
     data = mx.io.ImageRecordIter(path_imgrec=f'{folder}/digits_train.rec', data_shape=(1, 28, 28), batch_size=32,
@@ -32,5 +37,15 @@ for name, part in (('lenet', .2), ('resnet8', .5)):
         module.update_metric(metrics, batch.label)
         module.update()
         rows.append([float(v) for v in metrics.get()[1]])
-    result[name] = rows
-json.dump(result, open(out, 'w'), indent=0)
+    return module, rows
+
+
+losses = {name: train(name, part)[1] for name, part in (('lenet', .2), ('resnet8', .5))}
+json.dump(losses, open(f'{out}/training.json', 'w'), indent=0)
+weights = {}
+for network in ('lenet', 'resnet8'):
+    for arrays in train(network, 1)[0].get_params():
+        for name, array in arrays.items():
+            step = max(1, array.size // 2000)
+            weights[f'{network}/{name}'] = mx.nd.array(array.asnumpy().ravel()[::step])
+mx.nd.save(f'{out}/training.params', weights)

@@ -1,7 +1,8 @@
-//! Training on the digits: MXNet's losses, step by step (made by `tests/mxnet/make_training.py`); a network from nothing to
+//! Training on the digits: MXNet's losses and weights, step by step (made by `tests/mxnet/make_training.py`); a network from nothing to
 //! good; the same bits after an interruption, on all kernels of this build.
 
 use mxrs::data::{DataIter, ImageRecordIter, ImageRecordIterBuilder};
+use mxrs::format::{ArrayFile, Options};
 use mxrs::models::{Initializer, ModelOptions, model};
 use mxrs::ndarray::NdArray;
 use mxrs::sync::atomic::{AtomicBool, Ordering};
@@ -29,25 +30,30 @@ fn expected(name: &str) -> Vec<[f64; 2]> {
     rows.map(|row| [0, 1].map(|i| row[i].as_f64().unwrap())).collect()
 }
 
+/// The named digits network with its committed weights times `part`, ready for steps of MXNet's settings.
+fn module(runtime: &Runtime, name: &str, part: f32, data: &ImageRecordIter) -> Module {
+    let model = Model::load(runtime, digits(name), 10).unwrap();
+    let mut module =
+        Module::new(model.graph(), runtime.arrays(), &runtime.bind_options(), ModuleNames::default()).unwrap();
+    module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
+    module.init_params(None, &InitOptions { initializer: Initializer::Zero, ..InitOptions::default() }).unwrap();
+    let aux = module.get_params().unwrap().aux;
+    for (name, array) in model.params() {
+        let factor = if aux.contains_key(name) { 1.0 } else { part };
+        let values: Vec<f32> = array.to_vec::<f32>().unwrap().iter().map(|v| v * factor).collect();
+        module.executor().unwrap().argument(name).unwrap().copy_from(&values).unwrap();
+    }
+    let settings = [("learning_rate", "0.02"), ("momentum", "0.9"), ("wd", "1e-4")];
+    module.init_optimizer_named("sgd", &settings).unwrap();
+    module
+}
+
 #[test]
 fn twenty_steps_have_the_losses_of_mxnet() {
     let runtime = Runtime::builder().build().unwrap();
     for (name, part) in [("lenet", 0.2f32), ("resnet8", 0.5)] {
-        let model = Model::load(&runtime, digits(name), 10).unwrap();
         let mut data = records("digits_train.rec").build().unwrap();
-        let mut module =
-            Module::new(model.graph(), runtime.arrays(), &runtime.bind_options(), ModuleNames::default()).unwrap();
-        let (descs, labels) = (data.provide_data().to_vec(), data.provide_label().to_vec());
-        module.bind(&descs, &labels, BindFor::default()).unwrap();
-        module.init_params(None, &InitOptions { initializer: Initializer::Zero, ..InitOptions::default() }).unwrap();
-        let aux = module.get_params().unwrap().aux;
-        for (name, array) in model.params() {
-            let factor = if aux.contains_key(name) { 1.0 } else { part };
-            let values: Vec<f32> = array.to_vec::<f32>().unwrap().iter().map(|v| v * factor).collect();
-            module.executor().unwrap().argument(name).unwrap().copy_from(&values).unwrap();
-        }
-        let settings = [("learning_rate", "0.02"), ("momentum", "0.9"), ("wd", "1e-4")];
-        module.init_optimizer_named("sgd", &settings).unwrap();
+        let mut module = module(&runtime, name, part, &data);
         let mut metrics = create_all(&[("ce", &[]), ("acc", &[])]).unwrap();
         for (i, [loss, accuracy]) in expected(name).into_iter().enumerate() {
             let batch = data.next_batch().unwrap().unwrap();
@@ -60,6 +66,37 @@ fn twenty_steps_have_the_losses_of_mxnet() {
             assert!(error < 1e-3, "{name}, step {i}: loss {}, MXNet {loss}", ours[0].1);
             assert!((ours[1].1 - accuracy).abs() < 1.5 / 32.0, "{name}, step {i}: {}, MXNet {accuracy}", ours[1].1);
         }
+    }
+}
+
+/// From the committed weights: in each the distance is at most 1e-4 of the norm, 3e-4 for moving averages.
+#[test]
+fn twenty_steps_lead_to_the_weights_of_mxnet() {
+    let runtime = Runtime::builder().build().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/training.params");
+    let file = ArrayFile::open(path, &Options::default()).unwrap().value.arrays.into_named().unwrap();
+    for name in ["lenet", "resnet8"] {
+        let mut data = records("digits_train.rec").build().unwrap();
+        let mut module = module(&runtime, name, 1.0, &data);
+        for _ in 0..20 {
+            module.forward_backward(data.next_batch().unwrap().unwrap()).unwrap();
+            module.update().unwrap();
+        }
+        let params = module.get_params().unwrap();
+        let mut n_compared = 0;
+        for (array, ours) in params.arg.iter().chain(&params.aux) {
+            let theirs = file[&format!("{name}/{array}")].as_slice::<f32>().unwrap();
+            let ours = ours.as_slice::<f32>().unwrap();
+            let step = (ours.len() / 2000).max(1);
+            let norm = |values: &mut dyn Iterator<Item = f32>| values.map(|v| f64::from(v).powi(2)).sum::<f64>().sqrt();
+            let pairs = theirs.iter().zip(ours.iter().step_by(step));
+            let error = norm(&mut pairs.map(|(theirs, ours)| ours - theirs)) / norm(&mut theirs.iter().copied());
+            // Means of what is nearly centred are small beside what is averaged.
+            let bound = if params.aux.contains_key(array) { 3e-4 } else { 1e-4 };
+            assert!(error <= bound, "{name}, {array}: {error:e} away from MXNet's");
+            n_compared += 1;
+        }
+        assert!(n_compared >= 8, "{name}: {n_compared} arrays");
     }
 }
 
