@@ -57,7 +57,7 @@ enum Command {
     Stress(stress::Args),
     /// Run the tests of the crates with unsafe code under Miri
     Miri(miri::Args),
-    /// Measure peers and ours side by side: engine, storage, team
+    /// Measure peers and ours side by side: engine, memory, score, storage, team
     Compare(compare::Args),
     /// Run the tests of the crates with threads under the thread sanitizer
     Tsan(tsan::Args),
