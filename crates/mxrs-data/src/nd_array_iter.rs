@@ -11,6 +11,9 @@ pub enum LastBatch {
     /// The batch is filled up with examples from the start of the epoch, and [`DataBatch::pad`] says how many (`pad`).
     #[default]
     Pad,
+    /// The batch is filled up with rows of zeros, numbered 0, and [`DataBatch::pad`] says how many: what `CSVIter` does
+    /// without `round_batch`, where MXNet leaves what was there.
+    Zeros,
     /// They are left out in this epoch (`discard`).
     Discard,
     /// They come first in the next epoch (`roll_over`).
@@ -137,7 +140,8 @@ impl NdArrayIterBuilder {
             arrays.push(array);
         }
         let n_rows = n_rows.unwrap_or(0);
-        if self.last_batch != LastBatch::Pad && n_rows < batch_size {
+        let fills_up = matches!(self.last_batch, LastBatch::Pad | LastBatch::Zeros);
+        if !fills_up && n_rows < batch_size {
             return Err(Error::invalid("batch_size", batch_size, format!("at most the {n_rows} rows there are")));
         }
         let labels = descs.split_off(n_data);
@@ -198,7 +202,7 @@ impl NdArrayIter {
                 let number = start / size + batch;
                 (number < (start + n) / size).then_some((number * size, self.batch_size))
             }
-            LastBatch::Pad => {
+            LastBatch::Pad | LastBatch::Zeros => {
                 let first = batch * size;
                 (first < n).then(|| (start + first, (n - first).min(size) as u64))
             }
@@ -207,11 +211,11 @@ impl NdArrayIter {
     }
 }
 
-/// The rows of an array that `index` names.
+/// The rows of an array that `index` names, zeros behind them.
 fn gather(array: &Dense, index: &[u64], shape: &Shape) -> Result<Dense> {
     let bytes = array.bytes();
     let row_len = bytes.len() / array.shape()[0];
-    let mut out = AlignedBytes::zeroed(row_len * index.len());
+    let mut out = AlignedBytes::zeroed(row_len * shape[0]);
     if row_len > 0 {
         for (out, row) in out.chunks_exact_mut(row_len).zip(index) {
             out.copy_from_slice(&bytes[*row as usize * row_len..][..row_len]);
@@ -240,10 +244,14 @@ impl DataIter for NdArrayIter {
         let mut index: Vec<u64> = (0..n_valid).map(|i| self.row_at(first + u128::from(i))).collect();
         let start = u128::from(self.epoch) * u128::from(self.n_rows);
         for i in 0..self.batch_size - n_valid {
-            index.push(self.row_at(start + u128::from(i % self.n_rows)));
+            index.push(match self.last_batch {
+                LastBatch::Zeros => 0,
+                _ => self.row_at(start + u128::from(i % self.n_rows)),
+            });
         }
+        let n_rows = if self.last_batch == LastBatch::Zeros { n_valid as usize } else { index.len() };
         let descs = self.data.iter().chain(&self.labels);
-        let all = self.arrays.iter().zip(descs).map(|(array, desc)| gather(array, &index, &desc.shape));
+        let all = self.arrays.iter().zip(descs).map(|(array, desc)| gather(array, &index[..n_rows], &desc.shape));
         let mut data = all.collect::<Result<Vec<Dense>>>()?;
         let labels = data.split_off(self.n_data);
         self.batch += 1;
@@ -272,7 +280,7 @@ impl DataIter for NdArrayIter {
 
     fn n_batches(&self) -> Option<u64> {
         match self.last_batch {
-            LastBatch::Pad => Some(self.n_rows.div_ceil(self.batch_size)),
+            LastBatch::Pad | LastBatch::Zeros => Some(self.n_rows.div_ceil(self.batch_size)),
             LastBatch::Discard => Some(self.n_rows / self.batch_size),
             // Epochs differ by one unless batches fit.
             LastBatch::RollOver => self.n_rows.is_multiple_of(self.batch_size).then_some(self.n_rows / self.batch_size),

@@ -120,3 +120,37 @@ fn libsvm_files_come_in_full() {
     assert!(message(LibSvmSettings::new(&data, 2, 1)).contains("line 1: column 2"));
     assert!(message(LibSvmSettings::new(&data, usize::MAX, 2)).contains("size of"));
 }
+
+#[test]
+fn without_round_batch_zeros_fill_up_the_last_batch() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (csv, label) = (file("x.csv", "1\n2\n3\n4\n5\n"), file("y.csv", "6\n7\n8\n9\n10\n"));
+    let (svm, wide) =
+        (file("x.svm", "6 0:1\n7 0:2\n8 0:3\n9 0:4\n10 0:5\n"), file("y.svm", "0 0:6\n0 0:7\n0 0:8\n0 0:9\n0 0:10\n"));
+    let of_csv = [("data_csv", csv.as_str()), ("label_csv", &label), ("data_shape", "(1,)"), ("batch_size", "3")];
+    let of_svm = [("data_libsvm", svm.as_str()), ("data_shape", "(1,)"), ("batch_size", "3")];
+    let of_wide = [("data_libsvm", svm.as_str()), ("label_libsvm", &wide), ("data_shape", "(1,)"), ("batch_size", "3")];
+    for (kind, params) in [("CSVIter", &of_csv[..]), ("LibSVMIter", &of_svm), ("LibSVMIter", &of_wide)] {
+        for (round, filled, index) in [("1", [1.0, 6.0], 0), ("0", [0.0, 0.0], 0)] {
+            let params: Vec<_> = params.iter().copied().chain([("round_batch", round)]).collect();
+            let mut iter = create(kind, &params).unwrap();
+            // Every epoch is the same, whatever filled up the one before.
+            for _ in 0..2 {
+                let batches = epoch_of(&mut iter);
+                assert_eq!(batches.iter().map(|b| b.pad).collect::<Vec<_>>(), [0, 1]);
+                assert_eq!(floats(&batches, false), [1.0, 2.0, 3.0, 4.0, 5.0, filled[0]], "{kind} {round}");
+                assert_eq!(floats(&batches, true), [6.0, 7.0, 8.0, 9.0, 10.0, filled[1]], "{kind} {round}");
+                assert_eq!(batches[1].index, [3, 4, index]);
+                iter.reset().unwrap();
+            }
+        }
+    }
+    let far = [("data_csv", csv.as_str()), ("data_shape", "(1,)"), ("batch_size", "8"), ("round_batch", "False")];
+    let batches = epoch_of(&mut create("CSVIter", &far).unwrap());
+    assert_eq!((floats(&batches, false), batches[0].pad), (vec![1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 0.0, 0.0], 3));
+}

@@ -1,19 +1,26 @@
-//! The array handle.
+//! The array handle: memory, what orders its users, and access to the elements. `array/views.rs` has views.
+
+mod views;
 
 use crate::recorded::Slot;
 use crate::writes::Writes;
-use crate::{ArrayContext, ArrayMemory, Element, Recorded, ViewOf};
+use crate::{ArrayContext, ArrayMemory, Element, Recorded};
 use mxrs_engine::{Engine, Var};
 use mxrs_storage::{Block, Storage, Tag};
+use mxrs_sync::Mutex;
+use mxrs_sync::atomic::{AtomicPtr, Ordering};
 use mxrs_types::{DType, Device, Error, Result, Shape};
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A block and the variable that orders its users. Dropping the last handle deletes the variable, which frees the
+/// A block, which [`NdArray::adopt`] exchanges, and the variable that orders its users. Dropping the last handle deletes the variable, which frees the
 /// block after every pending use.
 struct Chunk {
-    block: Option<Block>,
+    block: Mutex<Option<Block>>,
+    /// Its start and its length.
+    base: AtomicPtr<u8>,
+    len: usize,
     var: Var,
     engine: Engine,
     writes: Writes,
@@ -21,7 +28,7 @@ struct Chunk {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        if let Some(block) = self.block.take() {
+        if let Some(block) = self.block.lock().take() {
             // After engine shutdown the block is freed here and now: `delete_var` runs or drops the closure.
             self.engine.delete_var(self.var.clone(), move || drop(block));
         }
@@ -62,7 +69,9 @@ impl NdArray {
 
     fn of_block(context: &ArrayContext, block: Block, shape: Shape, dtype: DType, device: Device) -> Self {
         let engine = context.engine().clone();
-        let chunk = Chunk { block: Some(block), var: engine.new_var(), engine, writes: Writes::default() };
+        let (base, len) = (AtomicPtr::new(block.as_ptr()), block.len());
+        let block = Mutex::new(Some(block));
+        let chunk = Chunk { block, base, len, var: engine.new_var(), engine, writes: Writes::default() };
         let slot = Slot::default();
         Self(Arc::new(Handle { chunk: Arc::new(chunk), shape, dtype, device, offset_bytes: 0, slot }))
     }
@@ -171,11 +180,23 @@ impl NdArray {
         Arc::ptr_eq(&self.0.chunk, &other.0.chunk)
     }
 
-    /// Start of this view's memory. Reading or writing it is only sound inside an engine task that reads or writes
+    /// Start of this view's memory, which [`Self::adopt`] changes. Reading or writing it is only sound inside an engine task that reads or writes
     /// [`Self::var`], on a host device.
     pub fn as_ptr(&self) -> *mut u8 {
-        let base = self.0.chunk.block.as_ref().map_or(std::ptr::null_mut(), Block::as_ptr);
-        base.wrapping_add(self.0.offset_bytes)
+        self.0.chunk.base.load(Ordering::Acquire).wrapping_add(self.0.offset_bytes)
+    }
+
+    /// Whether it has all of its storage, and may exchange it.
+    pub fn can_adopt(&self) -> bool {
+        self.0.offset_bytes == 0 && self.0.chunk.len == self.size_bytes()
+    }
+
+    /// Exchanges the storage for memory of the same length, in a task that writes the variable.
+    pub(crate) fn exchange(&self, memory: ArrayMemory) {
+        let new = memory.into_block();
+        self.0.chunk.base.store(new.as_ptr(), Ordering::Release);
+        let old = self.0.chunk.block.lock().replace(new);
+        drop(old);
     }
 
     /// # Safety
@@ -184,8 +205,8 @@ impl NdArray {
         if self.size_bytes() == 0 {
             return &[];
         }
-        // SAFETY: the view lies inside the block (checked when the view was made), the block lives as long as `self`,
-        // and the caller excludes writers.
+        // SAFETY: the view lies inside the block (checked when the view was made), the block lives as long as `self`
+        // or until `adopt` exchanges it for one of the same length, and the caller excludes writers, which `adopt` is.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), self.size_bytes()) }
     }
 
@@ -308,43 +329,6 @@ impl NdArray {
         Err(Error::not_built(format!("host access to {}", self.0.device), "copy the array to cpu(0) first"))
     }
 
-    /// Rows `begin..end` of axis 0, sharing storage.
-    ///
-    /// # Errors
-    /// A scalar, or a range outside the axis.
-    #[track_caller]
-    pub fn slice(&self, begin: usize, end: usize) -> Result<Self> {
-        let Some(&n_rows) = self.0.shape.first() else {
-            return Err(Error::shape("slice", "data", "at least one axis", &self.0.shape));
-        };
-        if begin > end || end > n_rows {
-            return Err(Error::invalid("slice", format!("{begin}..{end}"), format!("a range within 0..{n_rows}")));
-        }
-        let mut shape = self.0.shape.clone();
-        shape.dims_mut()[0] = end - begin;
-        let row_bytes = self.0.shape[1..].iter().product::<usize>() * self.0.dtype.size_of();
-        self.view(shape, self.0.offset_bytes + begin * row_bytes, ViewOf::Rows { begin, end })
-    }
-
-    #[track_caller]
-    fn view(&self, shape: Shape, offset_bytes: usize, how: ViewOf) -> Result<Self> {
-        let view = self.handle(shape, offset_bytes);
-        if let Some(recorded) = self.recorded() {
-            recorded.on_view(&view, how, Location::caller())?;
-        }
-        Ok(view)
-    }
-
-    fn handle(&self, shape: Shape, offset_bytes: usize) -> Self {
-        let (chunk, dtype, device) = (self.0.chunk.clone(), self.0.dtype, self.0.device);
-        Self(Arc::new(Handle { chunk, shape, dtype, device, offset_bytes, slot: Slot::default() }))
-    }
-
-    /// The same memory and shape, as an array that nobody records.
-    pub fn detach(&self) -> Self {
-        self.handle(self.0.shape.clone(), self.0.offset_bytes)
-    }
-
     /// What a recorder keeps with this array.
     pub fn recorded(&self) -> Option<Arc<dyn Recorded>> {
         self.0.slot.get()
@@ -383,31 +367,6 @@ impl NdArray {
     /// Where the last of them was asked for.
     pub fn last_write(&self) -> Option<&'static Location<'static>> {
         self.0.chunk.writes.last()
-    }
-
-    /// Row `index` of axis 0 without that axis, sharing storage.
-    ///
-    /// # Errors
-    /// As [`Self::slice`].
-    #[track_caller]
-    pub fn at(&self, index: usize) -> Result<Self> {
-        let end = index.checked_add(1).ok_or_else(|| Error::invalid("at", index, "a row number"))?;
-        let row = self.slice(index, end)?;
-        row.reshape(&row.shape()[1..])
-    }
-
-    /// The same elements in another shape, sharing storage.
-    ///
-    /// # Errors
-    /// A shape with another number of elements.
-    #[track_caller]
-    pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Self> {
-        let shape = shape.into();
-        if shape.checked_size_bytes(self.0.dtype)? != self.size_bytes() {
-            let expected = format!("{} elements as in {}", self.0.shape.n_elements(), self.0.shape);
-            return Err(Error::shape("reshape", "shape", expected, shape));
-        }
-        self.view(shape, self.0.offset_bytes, ViewOf::Reshape)
     }
 }
 

@@ -147,6 +147,7 @@ fn cross_entropy(params: &OpParams, inputs: &[Numbers], _: &[Numbers]) -> f64 {
 
 fn options(op: &str) -> Options {
     match op {
+        "CTCLoss" => Options { stopped: &[1, 2, 3], ..Options::default() },
         "SoftmaxOutput" => Options { loss: Some(cross_entropy), stopped: &[1] },
         _ => Options::default(),
     }

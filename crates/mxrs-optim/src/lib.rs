@@ -35,6 +35,7 @@
 
 mod call;
 mod common;
+mod compression;
 mod create;
 mod mult;
 mod optimizer;
@@ -47,6 +48,7 @@ mod states_file;
 mod updater;
 
 pub use common::Common;
+pub use compression::TwoBit;
 pub use create::{NAMES, create};
 pub use mult::Multipliers;
 pub use optimizer::Optimizer;

@@ -29,7 +29,7 @@ pub trait Optimizer: Send {
     fn create_state(&self, nd: &Imperative, index: usize, weight: &NdArray) -> Result<State> {
         let _ = index;
         let zeros = |slot| Ok((slot, NdArray::zeros(nd.context(), weight.shape().clone(), weight.dtype())?));
-        Ok(State { slots: self.slots().into_iter().map(zeros).collect::<Result<_>>()?, master: None })
+        Ok(State { slots: self.slots().into_iter().map(zeros).collect::<Result<_>>()?, ..State::none() })
     }
 
     /// Whether it updates master weights itself; for others the updater keeps them and hands them in as the weight.

@@ -9,6 +9,8 @@ pub struct State {
     pub slots: Vec<(&'static str, NdArray)>,
     /// The weight in single precision.
     pub master: Option<NdArray>,
+    /// What the compression of gradients has left behind so far.
+    pub residual: Option<NdArray>,
 }
 
 impl State {
@@ -27,9 +29,14 @@ impl State {
         self.slots.iter().find(|(slot, _)| *slot == name).map(|(_, array)| array)
     }
 
-    /// Every array, the master weight last.
+    /// Every array that an update operator takes, the master weight last.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &NdArray)> {
         self.slots.iter().map(|(slot, array)| (*slot, array)).chain(self.master.iter().map(|m| ("master", m)))
+    }
+
+    /// Every array that the next update depends on.
+    pub fn saved(&self) -> impl Iterator<Item = (&'static str, &NdArray)> {
+        self.all().chain(self.residual.iter().map(|residual| ("residual", residual)))
     }
 }
 

@@ -82,7 +82,7 @@ impl Updater {
     pub fn states(&self) -> Result<SavedStates> {
         let mut saved = SavedStates::default();
         for (name, state) in self.state_arrays() {
-            for (slot, array) in state.all() {
+            for (slot, array) in state.saved() {
                 saved.tensors.insert(format!("state/{name}/{slot}"), tensor_of(array)?);
             }
         }
@@ -148,7 +148,7 @@ impl Updater {
         }
         let mut n_taken = 0;
         for (name, state) in &states {
-            for (slot, array) in state.all() {
+            for (slot, array) in state.saved() {
                 let key = format!("state/{name}/{slot}");
                 let what = || format!("state {slot} of `{name}`");
                 let Some(tensor) = saved.tensors.get(&key) else {
@@ -167,7 +167,7 @@ impl Updater {
         }
         if n_taken != saved.tensors.len() {
             let is_known = |key: &str| {
-                states.iter().any(|(name, state)| state.all().any(|(slot, _)| key == format!("state/{name}/{slot}")))
+                states.iter().any(|(name, state)| state.saved().any(|(slot, _)| key == format!("state/{name}/{slot}")))
             };
             let stray = saved.tensors.keys().find(|key| !is_known(key)).map_or("", String::as_str);
             let stray: String = stray.chars().take(120).collect();

@@ -1,7 +1,7 @@
 //! An optimizer with the states of all parameters.
 
 use crate::optimizer::is_half;
-use crate::{Optimizer, Param, State};
+use crate::{Optimizer, Param, State, TwoBit};
 use indexmap::IndexMap;
 use mxrs_exec::{Imperative, autograd};
 use mxrs_ndarray::NdArray;
@@ -23,12 +23,13 @@ pub struct Updater {
     optimizer: Box<dyn Optimizer>,
     states: IndexMap<String, State>,
     n_calls: u64,
+    compression: Option<TwoBit>,
 }
 
 impl Updater {
     /// Without states: they are made at the first update of each parameter.
     pub fn new(optimizer: Box<dyn Optimizer>) -> Self {
-        Self { optimizer, states: IndexMap::new(), n_calls: 0 }
+        Self { optimizer, states: IndexMap::new(), n_calls: 0, compression: None }
     }
 
     /// The optimizer.
@@ -39,6 +40,23 @@ impl Updater {
     /// The optimizer, to change its settings.
     pub fn optimizer_mut(&mut self) -> &mut dyn Optimizer {
         &mut *self.optimizer
+    }
+
+    /// Compresses gradients from now on, before anything else is done to them: as MXNet's key-value stores do, of which
+    /// those of the kind `device` do so with a single device too. Set it before the first update.
+    ///
+    /// # Errors
+    /// A parameter was updated already.
+    pub fn set_compression(&mut self, compression: TwoBit) -> Result<()> {
+        if let Some((name, _)) = self.states.first() {
+            return Err(Error::invalid(
+                "compression of gradients",
+                format!("`{name}` was updated"),
+                "no update before",
+            ));
+        }
+        self.compression = Some(compression);
+        Ok(())
     }
 
     /// Calls of [`Optimizer::update`] so far.
@@ -58,11 +76,12 @@ impl Updater {
     /// The states of a parameter as they are before its first update.
     pub(crate) fn fresh_state(&self, nd: &Imperative, index: usize, name: &str, weight: &NdArray) -> Result<State> {
         let of = || format!("states of `{name}`");
+        let residual = self.compression.map(|_| TwoBit::residual(nd, name, weight)).transpose()?;
         if is_half(weight.dtype()) {
             if self.optimizer.common().multi_precision {
                 let master = nd.cast(weight, DType::F32).context(of)?;
                 let mut state = self.optimizer.create_state(nd, index, &master).context(of)?;
-                state.master = Some(master);
+                (state.master, state.residual) = (Some(master), residual);
                 return Ok(state);
             }
             tracing::warn!(
@@ -71,7 +90,7 @@ impl Updater {
                 weight.dtype()
             );
         }
-        self.optimizer.create_state(nd, index, weight).context(of)
+        Ok(State { residual, ..self.optimizer.create_state(nd, index, weight).context(of)? })
     }
 
     /// Updates each of these parameters once. Arrays are ready once the engine has run the calls.
@@ -125,6 +144,16 @@ impl Updater {
         self.n_calls += 1;
         let names = || batch.iter().map(|param| format!("`{}`", param.name)).collect::<Vec<_>>().join(", ");
         let states: Vec<&State> = batch.iter().filter_map(|param| self.states.get(param.name)).collect();
+        let mut batch = batch.to_vec();
+        let compressed: Vec<NdArray>;
+        if let Some(compression) = self.compression {
+            let all = batch.iter().zip(&states);
+            let one = |(p, state): (&Gradient<'_>, &&State)| compression.apply(nd, p.grad, state.residual.as_ref());
+            compressed =
+                all.map(one).collect::<Result<_>>().context(|| format!("compressing gradients of {}", names()))?;
+            batch.iter_mut().zip(&compressed).for_each(|(param, grad)| param.grad = grad);
+        }
+        let batch = &batch[..];
         let has_master = states.iter().any(|state| state.master.is_some());
         if !has_master || self.optimizer.is_mixed() {
             let mut params: Vec<Param<'_>> = batch
@@ -138,7 +167,7 @@ impl Updater {
         for (param, state) in batch.iter().zip(states) {
             let Some(master) = &state.master else { continue };
             let grad = nd.cast(param.grad, DType::F32)?;
-            let own = State { slots: state.slots.clone(), master: None };
+            let own = State { slots: state.slots.clone(), ..State::none() };
             let mut one = [Param { name: param.name, weight: master, grad: &grad, state: &own }];
             self.optimizer.update(nd, &mut one).context(|| format!("updating {}", names()))?;
             let attrs = mxrs_op::Attrs::from([("dtype", param.weight.dtype().name())]);

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Settings of MXNet's `CSVIter`: one example per line of a file, read into memory as `float32`, in batches from there.
 ///
-/// Rows that fill up the last batch are those from the start, and counted in [`crate::DataBatch::pad`], whether
-/// `round_batch` is set or not; every epoch starts at the first row.
+/// Rows that fill up the last batch are those from the start, or zeros without `round_batch` (MXNet leaves those of the batch
+/// before), and counted in [`crate::DataBatch::pad`]. Every epoch starts at the first row and has all rows (in MXNet's with
+/// `round_batch` those that filled up the last batch are missing from the next epoch).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvIter {
     /// File of the data.
@@ -23,6 +24,8 @@ pub struct CsvIter {
     pub label_shape: Shape,
     /// Rows of a batch.
     pub batch_size: usize,
+    /// Whether rows from the start fill up the last batch; rows of zeros, numbered 0, otherwise. True.
+    pub round_batch: bool,
     /// Name of the data; `data`.
     pub data_name: String,
     /// Name of the labels; `softmax_label`.
@@ -52,12 +55,13 @@ impl CsvIter {
             label_csv: None,
             label_shape: Shape::from([1]),
             batch_size,
+            round_batch: true,
             data_name: "data".into(),
             label_name: "softmax_label".into(),
         }
     }
 
-    /// From MXNet's parameters, as text. `round_batch`, `prefetch_buffer` and `ctx` have no effect; of `dtype` `float32` is
+    /// From MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; of `dtype` `float32` is
     /// known.
     ///
     /// # Errors
@@ -70,7 +74,7 @@ impl CsvIter {
         let mut iter = Self::new(map.required("data_csv")?, shape, map.number("batch_size")?.unwrap_or(0));
         iter.label_csv = map.text("label_csv").filter(|path| *path != "NULL").map(Into::into);
         iter.label_shape = map.sizes("label_shape")?.map_or(iter.label_shape, Shape::new);
-        map.flag("round_batch", true)?;
+        iter.round_batch = map.flag("round_batch", true)?;
         iter.data_name = map.text("data_name").unwrap_or(&iter.data_name).into();
         iter.label_name = map.text("label_name").unwrap_or(&iter.label_name).into();
         if map.text("dtype").is_some_and(|dtype| dtype != "float32") {
@@ -99,7 +103,7 @@ impl CsvIter {
             None => Tensor::from_slice([n], &vec![0.0_f32; n])?.into_dense()?,
         };
         let builder = NdArrayIter::builder(self.batch_size).data(&self.data_name, data).label(&self.label_name, labels);
-        builder.last_batch(LastBatch::Pad).build()
+        builder.last_batch(if self.round_batch { LastBatch::Pad } else { LastBatch::Zeros }).build()
     }
 }
 

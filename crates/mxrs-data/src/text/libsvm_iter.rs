@@ -22,6 +22,8 @@ pub struct LibSvmSettings {
     pub label_width: usize,
     /// Rows of a batch.
     pub batch_size: usize,
+    /// Whether rows from the start fill up the last batch; rows of zeros, numbered 0, otherwise. True.
+    pub round_batch: bool,
     /// Name of the data; `data`.
     pub data_name: String,
     /// Name of the labels; `softmax_label`.
@@ -31,12 +33,14 @@ pub struct LibSvmSettings {
 /// Batches of rows of LibSVM files, **in full**: MXNet's iterator delivers them in compressed form (CSR). In memory they are
 /// compressed; only the rows of a batch are written out, so that a batch takes `batch_size * width * 4` bytes.
 ///
-/// Rows that fill up the last batch are those from the start, and counted in [`DataBatch::pad`].
+/// Rows that fill up the last batch are those from the start, or zeros without `round_batch` (which MXNet's refuses), and
+/// counted in [`DataBatch::pad`].
 pub struct LibSvmIter {
     rows: SparseRows,
     labels: Option<SparseRows>,
     /// Delivers the numbers of the rows.
     numbers: NdArrayIter,
+    fills_with_zeros: bool,
     data: [DataDesc; 1],
     label: [DataDesc; 1],
 }
@@ -66,12 +70,13 @@ impl LibSvmSettings {
             label_libsvm: None,
             label_width: 1,
             batch_size,
+            round_batch: true,
             data_name: "data".into(),
             label_name: "softmax_label".into(),
         }
     }
 
-    /// From MXNet's parameters, as text. `round_batch`, `prefetch_buffer` and `ctx` have no effect; only one part of one is
+    /// From MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; only one part of one is
     /// read.
     ///
     /// # Errors
@@ -89,7 +94,7 @@ impl LibSvmSettings {
         let mut settings = Self::new(map.required("data_libsvm")?, width("data_shape")?, batch_size);
         settings.label_libsvm = map.text("label_libsvm").filter(|path| *path != "NULL").map(Into::into);
         settings.label_width = width("label_shape")?;
-        map.flag("round_batch", true)?;
+        settings.round_batch = map.flag("round_batch", true)?;
         settings.data_name = map.text("data_name").unwrap_or(&settings.data_name).into();
         settings.label_name = map.text("label_name").unwrap_or(&settings.label_name).into();
         for (name, only) in [("num_parts", "1"), ("part_index", "0"), ("dtype", "float32")] {
@@ -124,7 +129,8 @@ impl LibSvmSettings {
         }
         let numbers: Vec<u64> = (0..rows.len() as u64).collect();
         let numbers = Tensor::from_slice([rows.len()], &numbers)?.into_dense()?;
-        let numbers = NdArrayIter::builder(self.batch_size).data("row", numbers).last_batch(LastBatch::Pad).build()?;
+        let last_batch = if self.round_batch { LastBatch::Pad } else { LastBatch::Zeros };
+        let numbers = NdArrayIter::builder(self.batch_size).data("row", numbers).last_batch(last_batch).build()?;
         let data = DataDesc::new(&self.data_name, [self.batch_size, self.width], DType::F32);
         let label_shape = match self.label_width {
             1 => Shape::from([self.batch_size]),
@@ -133,16 +139,16 @@ impl LibSvmSettings {
         let label = DataDesc::new(&self.label_name, label_shape, DType::F32);
         data.shape.checked_size_bytes(DType::F32)?;
         label.shape.checked_size_bytes(DType::F32)?;
-        Ok(LibSvmIter { rows, labels, numbers, data: [data], label: [label] })
+        Ok(LibSvmIter { rows, labels, numbers, fills_with_zeros: !self.round_batch, data: [data], label: [label] })
     }
 }
 
-/// The rows that `index` names, in full.
+/// The rows that `index` names, in full, zeros behind them.
 fn gather(rows: &SparseRows, index: &[u64], shape: &Shape) -> Result<Dense> {
     let mut bytes = AlignedBytes::zeroed(shape.checked_size_bytes(DType::F32)?);
     let values: &mut [f32] = bytemuck::try_cast_slice_mut(&mut bytes)
         .map_err(|_| Error::invalid("memory of a batch", "unaligned", "memory aligned for its type"))?;
-    let width = values.len() / index.len().max(1);
+    let width = values.len() / shape[0].max(1);
     for (out, row) in values.chunks_exact_mut(width.max(1)).zip(index) {
         rows.write(*row as usize, out);
     }
@@ -166,14 +172,16 @@ impl DataIter for LibSvmIter {
         let Some(batch) = self.numbers.next_batch()? else { return Ok(None) };
         let DataBatch { index, pad, .. } = batch;
         let ([data], [label]) = (&self.data, &self.label);
+        let rows = &index[..index.len() - if self.fills_with_zeros { pad } else { 0 }];
         let labels = match &self.labels {
-            Some(labels) => gather(labels, &index, &label.shape)?,
+            Some(labels) => gather(labels, rows, &label.shape)?,
             None => {
-                let labels: Vec<f32> = index.iter().map(|row| self.rows.labels[*row as usize]).collect();
+                let mut labels: Vec<f32> = rows.iter().map(|row| self.rows.labels[*row as usize]).collect();
+                labels.resize(index.len(), 0.0);
                 Tensor::from_slice(label.shape.clone(), &labels)?.into_dense()?
             }
         };
-        Ok(Some(DataBatch { data: vec![gather(&self.rows, &index, &data.shape)?], labels: vec![labels], index, pad }))
+        Ok(Some(DataBatch { data: vec![gather(&self.rows, rows, &data.shape)?], labels: vec![labels], index, pad }))
     }
 
     fn reset(&mut self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Handles, views and deferred errors.
 
 use super::*;
+use crate::ViewOf;
 use mxrs_engine::EngineConfig;
 use mxrs_storage::StorageConfig;
 use mxrs_sync::Mutex;

@@ -3,8 +3,10 @@
 pub mod activation;
 pub mod batch_norm;
 pub mod convolution;
+pub mod ctc_loss;
 pub mod dropout;
 pub mod fully_connected;
+pub mod log_softmax;
 pub mod lrn;
 pub mod pooling;
 pub mod softmax;

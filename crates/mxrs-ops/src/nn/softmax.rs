@@ -65,7 +65,7 @@ pub fn define() -> OpDef {
     }
 }
 
-fn define_backward() -> OpDef {
+pub(super) fn define_backward() -> OpDef {
     OpDef {
         summary: "gradient of softmax",
         inputs: InputNames::ByParams {
@@ -89,12 +89,17 @@ fn define_backward() -> OpDef {
 }
 
 fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
+    gradient_by("_backward_softmax", params, scope)
+}
+
+/// The gradient of data by this operator, which takes ograd, output, data and length.
+pub(super) fn gradient_by(backward: &str, params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let mut saved = vec![scope.output(0), scope.input(0)];
     let mut gradients = vec![None; scope.n_inputs()];
     if params.get::<SoftmaxParams>().has_length() {
         saved.push(scope.input(1));
     }
-    gradients[0] = Some(call_with_params(scope, "_backward_softmax", &saved)?);
+    gradients[0] = Some(call_with_params(scope, backward, &saved)?);
     Ok(gradients)
 }
 
@@ -129,7 +134,7 @@ fn infer_backward_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs
     }
 }
 
-fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+pub(super) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let [data, rest @ ..] = inputs else { return Ok(()) };
     unify(data, &mut outputs[0], "output")?;
     let Some(mut dims) = data.dims().map(<[_]>::to_vec) else { return Ok(()) };
@@ -155,7 +160,7 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
 }
 
 /// Calls `visit` with the flat positions of the elements that count in each row, and those of the others.
-fn for_each_row(
+pub(super) fn for_each_row(
     params: &SoftmaxParams,
     shape: &Shape,
     lengths: Option<Vec<i64>>,
@@ -199,7 +204,7 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     Ok(())
 }
 
-fn backward_samples() -> Vec<Sample> {
+pub(super) fn backward_samples() -> Vec<Sample> {
     let none: [(&str, &str); 0] = [];
     let chances = Fill::Uniform(0.0, 0.3);
     let of = |name, attrs: Attrs, shape: &[usize]| {
@@ -227,7 +232,7 @@ fn backward_samples() -> Vec<Sample> {
     ]
 }
 
-fn samples() -> Vec<Sample> {
+pub(super) fn samples() -> Vec<Sample> {
     let none: [(&str, &str); 0] = [];
     vec![
         Sample::new("rows", none, &[&[4, 10]]).fill(0, Fill::Uniform(-5.0, 5.0)),

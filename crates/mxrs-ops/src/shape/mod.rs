@@ -3,6 +3,7 @@
 pub mod concat;
 pub mod expand_dims;
 pub mod flatten;
+pub mod pick;
 pub mod reshape;
 pub mod slice_axis;
 pub mod squeeze;

@@ -15,6 +15,7 @@ mod nadam;
 mod samples;
 mod sgld;
 mod tables;
+mod two_bit;
 
 use crate::dtypes::FLOATS;
 use crate::inference::{OP, bad_attribute, learn, learn_dtype};
@@ -196,7 +197,8 @@ fn reference<R: Rule, const STRIDE: usize, const IS_MIXED: bool>(
     Ok(())
 }
 
-/// Operators of optimizers for which MXNet has none; it composes them of others. Called by their optimizers only.
+/// Operators of optimizers for which MXNet has none; it composes them of others, or
+/// has them elsewhere. Called by their optimizers only.
 pub(crate) fn without_a_name() -> Vec<OpDef> {
     vec![
         adadelta::define(),
@@ -207,5 +209,6 @@ pub(crate) fn without_a_name() -> Vec<OpDef> {
         multi_adam::define(),
         nadam::define(),
         sgld::define(),
+        two_bit::define(),
     ]
 }

@@ -132,6 +132,25 @@ def cases():
     so('chances_multi', (1, 3, 2), chances, (1, 3, 2), multi_output=True)
     so('all_but_first', (2, 3, 4), [3, 11, 0, 1, 2, 3], (2, 3))
 
+    def ctc(name, data, label, data_lengths=None, label_lengths=None, **attrs):
+        lengths = [v(x) for x in [data_lengths, label_lengths] if x]
+        if data_lengths:
+            attrs['use_data_lengths'] = True
+        if label_lengths:
+            attrs['use_label_lengths'] = True
+        add('CTCLoss', name, attrs, u(*data, low=-2, high=2), v(sum(label, []), shape=(len(label), len(label[0]))),
+            *lengths)
+    ctc('first', (7, 3, 5), [[2, 1, 0, 0], [3, 2, 2, 0], [1, 2, 1, 3]])
+    ctc('last', (7, 3, 5), [[1, 0, -1, -1], [2, 1, 1, -1], [0, 1, 0, 2]], blank_label='last')
+    ctc('data_lengths', (7, 2, 4), [[2, 1, 0], [3, 2, 2]], [4, 7])
+    ctc('label_lengths', (6, 2, 4), [[1, 0, 1], [2, 1, 1]], None, [2, 3], blank_label='last')
+    ctc('both_lengths', (6, 2, 4), [[1, 0, 1], [2, 1, 1]], [6, 3], [3, 2], blank_label='last')
+    ctc('nothing_said', (3, 2, 4), [[0, 0], [1, 0]])
+
+    add('log_softmax', 'rows', {}, u(3, 5, low=-4, high=4))
+    add('log_softmax', 'axis_1', dict(axis=1), u(2, 3, 4, low=-4, high=4))
+    add('log_softmax', 'temperature', dict(temperature=0.3), u(3, 5))
+    add('log_softmax', 'large', {}, v([1000.0, -1000.0, 998.0], shape=(1, 3)))
     add('softmax', 'rows', {}, u(3, 5, low=-4, high=4))
     add('softmax', 'axis_1', dict(axis=1), u(2, 3, 4, low=-4, high=4))
     add('softmax', 'temperature', dict(temperature=0.3), u(3, 5))

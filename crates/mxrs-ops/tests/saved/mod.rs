@@ -87,12 +87,13 @@ fn gradients_keep_alive_what_they_must_and_no_more() {
                 "LRN",
             ],
         ),
-        ("y0", &["relu", "sigmoid", "tanh", "sqrt", "exp", "Activation", "softmax"]),
+        ("y0", &["relu", "sigmoid", "tanh", "sqrt", "exp", "Activation", "log_softmax", "softmax"]),
+        ("x1", &["pick"]),
         ("x0 y0", &["max", "Pooling"]),
         ("x0 x1", &["elemwise_mul", "elemwise_div", "broadcast_mul", "broadcast_div", "Convolution", "FullyConnected"]),
         ("x0 x1 y1 y2", &["BatchNorm"]),
         ("x1 y0", &["SoftmaxOutput"]),
-        ("y1", &["Dropout"]),
+        ("y1", &["CTCLoss", "Dropout"]),
     ];
     let ops = mxrs_ops::catalogue();
     for (_, op) in mxrs_ops::declared_in() {

@@ -73,7 +73,7 @@ impl Optimizer for GroupAdaGrad {
             return Err(Error::shape("optimizer groupadagrad", "weight", "a matrix", weight.shape()));
         };
         let history = NdArray::zeros(nd.context(), [rows, 1], weight.dtype())?;
-        Ok(State { slots: vec![("hist", history)], master: None })
+        Ok(State { slots: vec![("hist", history)], ..State::none() })
     }
 
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {

@@ -46,7 +46,7 @@ impl Optimizer for DcAsgd {
             }
             slots.push((slot, array));
         }
-        Ok(State { slots, master: None })
+        Ok(State { slots, ..State::none() })
     }
 
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {

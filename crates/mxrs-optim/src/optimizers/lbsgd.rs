@@ -51,7 +51,7 @@ impl LbSgd {
         if batch_scale == 0 {
             return Err(settings.refuse("batch_scale", "1 or more", "0"));
         }
-        Ok(Self {
+        let made = Self {
             common: Common::read(settings, None)?,
             momentum: settings.positive_or("momentum", 0.0)?,
             warmup_strategy,
@@ -60,7 +60,16 @@ impl LbSgd {
             updates_per_epoch: settings.count_or("updates_per_epoch", 32)?,
             begin_epoch: settings.count_or("begin_epoch", 0)?,
             num_epochs: settings.count_or("num_epochs", 60)?,
-        })
+        };
+        tracing::info!("Running Large-Batch SGD Algorithm");
+        tracing::info!(
+            "(Batch_scale={:.6}, warmup_epochs={}, warmup_strategy={}, updates_per_epoch={})",
+            batch_scale as f64,
+            made.warmup_epochs,
+            format!("{warmup_strategy:?}").to_lowercase(),
+            made.updates_per_epoch
+        );
+        Ok(made)
     }
 
     /// The factor after so many updates, while it goes by their number.
