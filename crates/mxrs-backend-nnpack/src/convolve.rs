@@ -21,6 +21,8 @@ pub struct Operands {
     pub sum: *const f32,
     /// The output, of a convolution in blocks of channels.
     pub dst: *mut f32,
+    /// Numbers from one image of the output to the next, where it is a part of a larger tensor.
+    pub dst_image: Option<usize>,
     /// Temporary memory.
     pub scratch: *mut f32,
     /// Bounds of the result.
@@ -36,6 +38,11 @@ unsafe impl Sync for Operands {}
 pub trait Convolve: Send + Sync {
     /// Temporary memory of a run, in bytes.
     fn scratch_bytes(&self) -> usize;
+
+    /// Whether it follows [`Operands::dst_image`]. Others are never given one.
+    fn takes_images_apart(&self) -> bool {
+        false
+    }
 
     /// Computes the output, padding channels included, which become 0.
     ///

@@ -58,6 +58,10 @@ impl Convolve for TileConv {
         self.tiling.scratch_bytes() + self.n_widened() * size_of::<f32>()
     }
 
+    fn takes_images_apart(&self) -> bool {
+        self.tiling.data == Data::Blocks
+    }
+
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         let k = self.tiling.shape.k;
         // SAFETY: the caller's promise: scratch memory of the planned size, only used here.
@@ -76,7 +80,8 @@ impl Convolve for TileConv {
         };
         let sum = (!o.sum.is_null()).then_some(o.sum.cast());
         let epilogue = Epilogue { bias, sum, lo: o.bounds.low, hi: o.bounds.high };
+        let tiling = self.tiling.with_images_apart(o.dst_image);
         // SAFETY: the caller's promise.
-        unsafe { self.tiling.run(o.src.cast(), o.weights, &epilogue, o.dst.cast(), scratch, team) }
+        unsafe { tiling.run(o.src.cast(), o.weights, &epilogue, o.dst.cast(), scratch, team) }
     }
 }

@@ -4,7 +4,8 @@ use crate::convolve::{Convolve, Operands};
 use crate::epilogue::Epilogue;
 use crate::gemm::element::{narrow, widen};
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
-use mxrs_types::{DType, Result, WriteReq};
+use mxrs_types::{DType, Error, Result, WriteReq};
+use std::sync::Arc;
 
 /// A convolution ready to run.
 pub struct ConvKernel {
@@ -19,7 +20,7 @@ pub struct ConvKernel {
 }
 
 impl ConvKernel {
-    fn write(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>) -> Result<()> {
+    fn write(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, dst_image: Option<usize>) -> Result<()> {
         let input = |i: usize| args.inputs[i].as_ptr().cast_const().cast::<f32>();
         let optional = |i: Option<usize>| i.map_or(std::ptr::null(), input);
         let operands = Operands {
@@ -28,6 +29,7 @@ impl ConvKernel {
             bias: optional(self.epilogue.bias),
             sum: optional(self.epilogue.sum),
             dst: dst.as_ptr().cast(),
+            dst_image,
             scratch: args.scratch.as_ptr().cast(),
             bounds: self.epilogue.bounds,
         };
@@ -43,7 +45,40 @@ impl Kernel for ConvKernel {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        meet_request(args, self.dtype, |dst| self.write(args, dst))
+        meet_request(args, self.dtype, |dst| self.write(args, dst, None))
+    }
+
+    fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
+        let fits = self.dtype == DType::F32 && self.algorithm.takes_images_apart();
+        fits.then(|| Arc::new(ImagesApart { kernel: self, image: image_bytes / size_of::<f32>() }) as _)
+    }
+}
+
+/// The same with images of the output at this distance, in numbers.
+struct ImagesApart {
+    kernel: Arc<ConvKernel>,
+    image: usize,
+}
+
+impl Kernel for ImagesApart {
+    fn name(&self) -> &str {
+        &self.kernel.name
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        meet_simple_request(args, |dst| self.kernel.write(args, dst, Some(self.image)))
+    }
+}
+
+/// As [`meet_request`], for an output that lies between other tensors.
+///
+/// # Errors
+/// Those of `write`; a request to add, which would add to those too.
+pub fn meet_simple_request(args: &KernelArgs<'_>, write: impl FnOnce(RawTensor<'_>) -> Result<()>) -> Result<()> {
+    match args.reqs.first().copied().unwrap_or_default() {
+        WriteReq::Null => Ok(()),
+        WriteReq::Write | WriteReq::Inplace => write(args.outputs[0]),
+        WriteReq::Add => Err(Error::not_built("adding to a part of a tensor", "parts are written")),
     }
 }
 

@@ -62,6 +62,20 @@ pub fn is_blocked(desc: &TensorDesc) -> bool {
     image(desc).is_some_and(|sizes| desc.layout == blocked(sizes))
 }
 
+/// Numbers from one image to the next of a tensor in `nChw16c`, which may be a part of one with more channels.
+pub fn blocked_apart(desc: &TensorDesc) -> Option<usize> {
+    let sizes = image(desc)?;
+    let Layout::Blocked { strides, .. } = &desc.layout else { return None };
+    let (mut expected, distance) = (blocked(sizes), *strides.first()?);
+    if let Layout::Blocked { strides, .. } = &mut expected {
+        if distance < strides[0] {
+            return None;
+        }
+        strides[0] = distance;
+    }
+    (desc.layout == expected).then_some(distance)
+}
+
 /// How weights `[k, c, kh, kw]` are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PackedForm {
@@ -204,6 +218,13 @@ mod tests {
         assert_eq!(blocked.size_bytes(), 2 * 32 * 15 * 4);
         assert_eq!(blocked.layout.to_string(), "aBcd16b");
         assert!(is_blocked(&blocked) && !is_blocked(&desc));
+        assert_eq!((blocked_apart(&blocked), blocked_apart(&desc)), (Some(32 * 15), None));
+        for (distance, expected) in [(48 * 15, Some(48 * 15)), (16 * 15, None)] {
+            let Layout::Blocked { padded, mut strides, blocks } = blocked.layout.clone() else { unreachable!() };
+            strides[0] = distance;
+            let part = desc.with_layout(Layout::Blocked { padded, strides, blocks });
+            assert_eq!(blocked_apart(&part), expected);
+        }
     }
 
     const STRIDE_2: PackedForm = PackedForm::Phases(Steps { stride: [2, 2], pad: [1, 0] });

@@ -5,7 +5,9 @@ use crate::direct::grouped::Groups;
 use crate::filters::Filters;
 use crate::gemm::element::{narrow, widen};
 use crate::gradients::joined::Joined;
-use crate::layouts::{BLOCK, PANEL, PackedForm, channels_last, is_blocked, short_image, spectra, transform, weights};
+use crate::layouts::{
+    BLOCK, PANEL, PackedForm, blocked_apart, channels_last, is_blocked, short_image, spectra, transform, weights,
+};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result, WriteReq};
@@ -24,7 +26,8 @@ pub struct Reorder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     ToBlocks,
-    FromBlocks,
+    /// With so many numbers from one image to the next.
+    FromBlocks(usize),
     /// Bfloat16 with channels last.
     ToPixels,
     FromPixels,
@@ -40,9 +43,9 @@ impl Reorder {
         let is_last = |desc: &TensorDesc| is_short && desc.layout == channels_last(sizes);
         let way = match (from.layout.is_row_major(), to.layout.is_row_major()) {
             (true, false) if is_blocked(to) => Way::ToBlocks,
-            (false, true) if is_blocked(from) => Way::FromBlocks,
             (true, false) if is_last(to) => Way::ToPixels,
             (false, true) if is_last(from) => Way::FromPixels,
+            (false, true) => Way::FromBlocks(blocked_apart(from)?),
             (true, false) => Way::Pack(PackedForm::of(&to.layout).filter(|form| form.layout(sizes) == to.layout)?),
             _ => return None,
         };
@@ -55,7 +58,7 @@ impl Kernel for Reorder {
         match self.way {
             Way::ToBlocks => "nnpack:reorder:blocks",
             Way::ToPixels => "nnpack:reorder:pixels",
-            Way::FromBlocks | Way::FromPixels => "nnpack:reorder:rows",
+            Way::FromBlocks(_) | Way::FromPixels => "nnpack:reorder:rows",
             Way::Pack(_) => "nnpack:reorder:weights",
         }
     }
@@ -105,11 +108,11 @@ impl Kernel for Reorder {
                     to_block(&from[(image * c + cb * BLOCK) * pixels..][..channels * pixels], block, pixels);
                 });
             }
-            Way::FromBlocks => {
+            Way::FromBlocks(distance) => {
                 // Of one image the channels of one block lie together in both.
                 let padded = c.next_multiple_of(BLOCK);
                 for (image, to) in to.chunks_exact_mut(c * pixels).enumerate().take(n) {
-                    let from = &from[image * padded * pixels..][..padded * pixels];
+                    let from = &from[image * distance..][..padded * pixels];
                     in_chunks(args.team, to, pixels * BLOCK, &|cb, rows| {
                         from_block(&from[cb * BLOCK * pixels..][..BLOCK * pixels], rows, pixels);
                     });

@@ -8,7 +8,7 @@ use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions, Weights};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, Support, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
-use mxrs_testkit::conformance::team;
+use mxrs_testkit::conformance::{check_images_apart, team};
 use mxrs_types::{DType, WriteReq};
 
 /// A convolution with what follows it.
@@ -195,6 +195,12 @@ impl Case {
                     result = laid_out[inputs.len() - 1].clone();
                 }
                 run(&planned, &laid_out, &mut result, in_place, team);
+                if !in_place {
+                    let is_apart = check_images_apart(&planned, &laid_out, (&blocked, &result), team)
+                        .unwrap_or_else(|e| panic!("{self:?} {way}: {e}"));
+                    let has_blocks = self.dtype == DType::F32 && self.c >= 16;
+                    assert_eq!(is_apart, has_blocks, "{self:?} {way}: whether images may lie apart");
+                }
                 assert!(result.guard_is_intact(), "{self:?} {way}");
                 let padding_is_zero =
                     self.dtype != DType::F32 || padding(&result, [self.n, self.k, oh, ow]).all(|x| x == 0.0);

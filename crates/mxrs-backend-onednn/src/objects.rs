@@ -130,6 +130,28 @@ impl MemDesc {
             .map(Self)
     }
 
+    /// The same tensor in blocks of 16 channels with so many bytes from one image to the next: a part of one with more channels. `None`
+    /// for other arrangements.
+    ///
+    /// # Errors
+    /// What oneDNN reports, such as of channels that do not fill their blocks.
+    pub fn apart(&self, image_bytes: usize) -> Result<Option<Self>> {
+        if self.number(sys::dnnl_query_ndims_s32)? != 4 {
+            return Ok(None);
+        }
+        let (dtype, sizes) = (self.dtype()?, self.sizes(sys::dnnl_query_dims, 4)?);
+        if !self.is_equal(&Self::tagged(&sizes, dtype, sys::dnnl_aBcd16b)?) {
+            return Ok(None);
+        }
+        let plane_bytes = sizes[2] as usize * sizes[3] as usize * dtype.size_of();
+        let channels = image_bytes / plane_bytes.max(1);
+        if channels * plane_bytes != image_bytes || !channels.is_multiple_of(16) || channels < sizes[1] as usize {
+            return Ok(None);
+        }
+        let whole = Self::tagged(&[sizes[0], channels as i64, sizes[2], sizes[3]], dtype, sys::dnnl_aBcd16b)?;
+        whole.part(&sizes, &[0; 4]).map(Some)
+    }
+
     /// A copy of a descriptor owned elsewhere.
     pub fn copy_of(other: sys::const_dnnl_memory_desc_t) -> Result<Self> {
         // SAFETY: callers pass descriptors that are alive.

@@ -32,6 +32,9 @@ pub struct Argument {
     pub md: Arc<MemDesc>,
 }
 
+/// Describes the same primitive with another arrangement of its output.
+pub type Redescribe = dyn Fn(&Library, &MemDesc) -> Result<PrimDesc> + Send + Sync;
+
 /// Memory objects of one execution; kept between runs, used by one run at a time.
 struct ArgumentSet(Vec<MemoryObject>);
 
@@ -43,6 +46,7 @@ pub struct PrimitiveKernel {
     sets: Mutex<Vec<ArgumentSet>>,
     written: Vec<Written>,
     name: String,
+    redescribe: Option<Arc<Redescribe>>,
 }
 
 impl PrimitiveKernel {
@@ -89,7 +93,41 @@ impl PrimitiveKernel {
             arguments,
             sets: Mutex::default(),
             name: format!("onednn:{}", pd.implementation()),
+            redescribe: None,
         })
+    }
+
+    /// The same, which can be described with another arrangement of the only output.
+    pub fn redescribed_by(self, redescribe: Arc<Redescribe>) -> Self {
+        Self { redescribe: Some(redescribe), ..self }
+    }
+
+    /// The same with images of its output so many bytes from one another; `None` where the library has no such primitive, or one that
+    /// needs more temporary memory.
+    ///
+    /// # Errors
+    /// What oneDNN reports.
+    fn apart(&self, image_bytes: usize) -> Result<Option<Self>> {
+        let Some(redescribe) = &self.redescribe else { return Ok(None) };
+        let Some(output) = self.arguments.iter().find(|a| a.slot == Slot::Output(0)) else { return Ok(None) };
+        let Some(md) = output.md.apart(image_bytes)? else { return Ok(None) };
+        let pd = redescribe(&self.library, &md)?;
+        let md = Arc::new(md);
+        let scratch = |a: &&Argument| matches!(a.slot, Slot::Scratch(_));
+        let planned = self.arguments.iter().find(scratch);
+        let needed = pd.md(sys::dnnl_query_scratchpad_md, 0)?;
+        let (has, needs) = (planned.map_or(0, |a| a.md.size_bytes()), needed.as_ref().map_or(0, MemDesc::size_bytes));
+        if needs > has || !pd.required_md(sys::dnnl_query_dst_md, 0)?.is_equal(&md) {
+            return Ok(None);
+        }
+        let others = self.arguments.iter().filter(|a| !scratch(a));
+        let mut arguments: Vec<Argument> = others
+            .map(|a| Argument { md: if a.slot == Slot::Output(0) { md.clone() } else { a.md.clone() }, ..*a })
+            .collect();
+        if let (Some(needed), Some(planned)) = (needed, planned) {
+            arguments.push(Argument { md: Arc::new(needed), ..*planned });
+        }
+        Self::without_scratch(&self.library, &pd, arguments).map(Some)
     }
 
     /// Outputs it writes.
@@ -163,5 +201,15 @@ impl Kernel for PrimitiveKernel {
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| self.execute(args))
+    }
+
+    fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
+        match self.apart(image_bytes) {
+            Ok(apart) => apart.map(|kernel| Arc::new(kernel) as _),
+            Err(error) => {
+                tracing::debug!(name = self.name, %error, "no primitive with images apart");
+                None
+            }
+        }
     }
 }

@@ -61,7 +61,14 @@ impl Registry {
         for &tag in tags {
             let md = MemDesc::tagged(&shape_dims(&desc.shape), desc.dtype, tag)?;
             if self.activation_layout(desc, md)? == desc.layout {
-                break;
+                return Ok(());
+            }
+        }
+        // A part of a tensor in blocks, whose images lie apart.
+        if let (Layout::Blocked { strides, .. }, 4) = (&desc.layout, desc.shape.ndim()) {
+            let dense = MemDesc::tagged(&shape_dims(&desc.shape), desc.dtype, sys::dnnl_aBcd16b)?;
+            if let Ok(Some(md)) = dense.apart(strides[0] * desc.dtype.size_of()) {
+                self.activation_layout(desc, md)?;
             }
         }
         Ok(())

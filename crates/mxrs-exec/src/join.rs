@@ -1,51 +1,96 @@
 //! Concatenations in place: whoever makes a part writes it where it belongs in the whole, and the call that joins them copies
 //! nothing.
 //!
-//! That is done where each part lies in one piece in the whole, at a cache line: along the first axis longer than 1, in
-//! row-major order or in blocks of channels that all parts but the last fill. It is left alone where a part is read by anybody else, or
-//! twice, or is made by no kernel, and in programs with a gradient. A program is planned both ways; it stays as it is
-//! where the parts in place would need a larger arena.
+//! That is done where each image of each part [lies in one piece](crate::parts) in the whole, at a cache line, and the kernel that
+//! makes the part can write images [apart](mxrs_op::Kernel::strided) where there are several. A part that somebody else reads too, or
+//! that no such kernel makes, is copied alone; where none can be made in place, and in programs with a gradient, the concatenation
+//! stays as it is. A program is planned in several ways; parts are made in place where that needs no larger arena.
 
-use crate::program::{Action, Origin, Program, Step, ValueId};
-use mxrs_op::TensorDesc;
-use mxrs_types::Layout;
+use crate::copy_images::CopyImages;
+use crate::parts::{Place, places};
+use crate::program::{Action, Origin, Program, Step, Value, ValueId};
+use mxrs_op::{Kernel, TensorDesc};
+use std::sync::Arc;
 
 const CONCAT: &str = "Concat";
-/// Where kernels expect tensors to begin.
-const ALIGNMENT: usize = 64;
+
+/// Which concatenations are done in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// Those of which some parts can.
+    Some,
+    /// Those of which all parts can.
+    All,
+}
+
+/// How a part gets to its place.
+enum How {
+    /// The step that makes it writes there, with this kernel if not with its own.
+    Made { by: usize, with: Option<Arc<dyn Kernel>> },
+    /// By a copy.
+    Copied,
+}
+
+/// A concatenation that is done in place.
+struct Joint {
+    /// Its step.
+    step: usize,
+    /// Of each part.
+    parts: Vec<(Place, How)>,
+}
 
 /// The program without the copies, `None` where there is nothing to leave out.
-pub fn joined(program: &Program) -> Option<Program> {
+pub fn joined(program: &Program, which: Parts) -> Option<Program> {
     let is_inference = program.n_forward == program.steps.len() && program.sums.is_empty();
     if !is_inference || !program.steps.iter().any(|step| step.op == CONCAT) {
         return None;
     }
     let uses = Uses::of(program);
-    let mut joined: Option<Program> = None;
-    for (at, step) in program.steps.iter().enumerate() {
-        // What a part of a whole is may be a whole itself; then its own parts stay where they are.
-        let Some(offsets) = offsets(program, step, &uses) else { continue };
-        let joined = joined.get_or_insert_with(|| program.clone());
-        let whole = step.outputs[0];
-        for (part, offset_bytes) in step.inputs.iter().zip(offsets) {
-            joined.values[*part].origin = Origin::Part { whole, offset_bytes };
+    // The last one first: what is a part itself has no memory of its own for its parts to be in.
+    let mut is_part = vec![false; program.values.len()];
+    let mut joints = Vec::new();
+    for (at, step) in program.steps.iter().enumerate().rev() {
+        let Some(joint) = joint(program, (at, step), &uses, which).filter(|_| !is_part[step.outputs[0]]) else {
+            continue;
+        };
+        for (part, (_, how)) in step.inputs.iter().zip(&joint.parts) {
+            is_part[*part] |= matches!(how, How::Made { .. });
+        }
+        joints.push(joint);
+    }
+    (!joints.is_empty()).then(|| rewritten(program, joints))
+}
+
+/// The program with these concatenations, the last one first, done in place.
+fn rewritten(program: &Program, mut joints: Vec<Joint>) -> Program {
+    let mut joined = program.clone();
+    let mut copies: Vec<(usize, Step)> = Vec::new();
+    while let Some(Joint { step: at, parts }) = joints.pop() {
+        let whole = program.steps[at].outputs[0];
+        for (position, (place, how)) in parts.into_iter().enumerate() {
+            let Place { offset_bytes, desc, image_bytes, images: (n, image), .. } = place;
+            let origin = Origin::Part { whole, offset_bytes };
+            let part = program.steps[at].inputs[position];
+            match how {
+                How::Made { by, with } => {
+                    joined.values[part] = Value { desc, origin };
+                    if let Some(kernel) = with {
+                        joined.steps[by].action = Action::Run(kernel);
+                    }
+                }
+                How::Copied => {
+                    joined.values.push(Value { desc, origin });
+                    let to = joined.values.len() - 1;
+                    joined.steps[at].inputs[position] = to;
+                    let copy = CopyImages { n, image, distance: image_bytes.unwrap_or(image) };
+                    let name = format!("{}_arg{position}", program.steps[at].name);
+                    copies.push((at, Step::copy(name, ("", Action::Run(Arc::new(copy))), vec![part], vec![to])));
+                }
+            }
         }
         let step = &mut joined.steps[at];
         (step.action, step.backend, step.scratch_bytes) = (Action::View, "", 0);
         step.inplace.clear();
-    }
-    let mut joined = joined?;
-    // A part of a part would have no memory of its own to be in.
-    let is_nested = |program: &Program, value: &ValueId| match program.values[*value].origin {
-        Origin::Part { whole, .. } => matches!(program.values[whole].origin, Origin::Part { .. }),
-        _ => false,
-    };
-    for at in 0..joined.steps.len() {
-        if program.steps[at].op == CONCAT && joined.steps[at].inputs.iter().any(|v| is_nested(&joined, v)) {
-            joined.steps[at] = program.steps[at].clone();
-            let parts = joined.steps[at].inputs.clone();
-            parts.into_iter().for_each(|part| joined.values[part].origin = Origin::Temporary);
-        }
     }
     let values = &joined.values;
     let is_part = |value: &ValueId| matches!(values[*value].origin, Origin::Part { .. });
@@ -53,7 +98,17 @@ pub fn joined(program: &Program) -> Option<Program> {
         let outputs = &step.outputs;
         step.inplace.retain(|(_, output)| !is_part(&outputs[*output]));
     }
-    Some(joined)
+    let mut copies = copies.into_iter().peekable();
+    let mut steps = Vec::with_capacity(joined.steps.len());
+    for (at, step) in joined.steps.into_iter().enumerate() {
+        while let Some((_, copy)) = copies.next_if(|(before, _)| *before == at) {
+            steps.push(copy);
+        }
+        steps.push(step);
+    }
+    joined.n_forward = steps.len();
+    joined.steps = steps;
+    joined
 }
 
 /// Who makes and reads each value.
@@ -78,126 +133,38 @@ impl Uses {
     }
 }
 
-/// Where the parts of a concatenation begin in the whole, if they can be made there.
-fn offsets(program: &Program, step: &Step, uses: &Uses) -> Option<Vec<usize>> {
+/// How a concatenation is done in place, if it can be.
+fn joint(program: &Program, (at, step): (usize, &Step), uses: &Uses, which: Parts) -> Option<Joint> {
     let [whole] = step.outputs[..] else { return None };
     if step.op != CONCAT || step.is_view() || step.inputs.len() < 2 {
         return None;
     }
-    let value = |value: ValueId| &program.values[value];
-    let is_private = |part: &ValueId| {
-        value(*part).origin == Origin::Temporary && uses.n_readers[*part] == 1 && uses.maker[*part].is_some()
-    };
-    if value(whole).origin != Origin::Temporary || uses.n_readers[whole] == 0 || !step.inputs.iter().all(is_private) {
+    if program.values[whole].origin != Origin::Temporary || uses.n_readers[whole] == 0 {
         return None;
     }
-    let parts: Vec<&TensorDesc> = step.inputs.iter().map(|part| &value(*part).desc).collect();
-    part_offsets(&value(whole).desc, &parts)
+    let descs: Vec<&TensorDesc> = step.inputs.iter().map(|part| &program.values[*part].desc).collect();
+    let places = places(&program.values[whole].desc, &descs)?;
+    let parts: Vec<_> = step
+        .inputs
+        .iter()
+        .zip(places)
+        .map(|(part, place)| {
+            let how = how(program, *part, &place, uses);
+            (place, how)
+        })
+        .collect();
+    let n_made = parts.iter().filter(|(_, how)| matches!(how, How::Made { .. })).count();
+    let is_enough = if which == Parts::All { n_made == parts.len() } else { n_made > 0 };
+    is_enough.then_some(Joint { step: at, parts })
 }
 
-/// Bytes before each part, where each lies in one piece.
-fn part_offsets(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<usize>> {
-    let differs = |axis: &usize| parts.iter().any(|part| part.shape.get(*axis) != whole.shape.get(*axis));
-    let axis = (0..whole.shape.len()).find(differs)?;
-    if whole.shape[..axis].iter().any(|size| *size != 1) {
-        return None;
-    }
-    // Numbers along the axis that lie together, and how far apart such blocks are.
-    let (block, distance) = match &whole.layout {
-        Layout::RowMajor => (1, whole.shape[axis + 1..].iter().product::<usize>()),
-        Layout::Blocked { strides, blocks, .. } => {
-            let of_axis = blocks.iter().filter(|(d, _)| usize::from(*d) == axis).map(|(_, n)| usize::from(*n));
-            (of_axis.product::<usize>(), *strides.get(axis)?)
-        }
-        _ => return None,
+fn how(program: &Program, part: ValueId, place: &Place, uses: &Uses) -> How {
+    let is_private = program.values[part].origin == Origin::Temporary && uses.n_readers[part] == 1;
+    let Some(by) = uses.maker[part].filter(|_| is_private && place.is_aligned) else { return How::Copied };
+    let Some(image_bytes) = place.image_bytes else { return How::Made { by, with: None } };
+    let kernel = match &program.steps[by].action {
+        Action::Run(kernel) if program.steps[by].outputs.len() == 1 => kernel.clone().strided(image_bytes),
+        _ => None,
     };
-    let mut offsets = Vec::with_capacity(parts.len());
-    let (mut before, mut end) = (0, 0);
-    for (i, part) in parts.iter().enumerate() {
-        let is_alike = match (&part.layout, &whole.layout) {
-            (Layout::RowMajor, Layout::RowMajor) => true,
-            (
-                Layout::Blocked { strides: of_part, blocks: part_blocks, .. },
-                Layout::Blocked { strides: of_whole, blocks: whole_blocks, .. },
-            ) => part_blocks == whole_blocks && of_part.get(axis..) == of_whole.get(axis..),
-            _ => false,
-        };
-        let size = *part.shape.get(axis)?;
-        let offset = before / block * distance * whole.dtype.size_of();
-        let fills = i + 1 == parts.len() || size.is_multiple_of(block);
-        let follows = offset == end && offset.is_multiple_of(ALIGNMENT);
-        if !is_alike || !fills || !follows || part.dtype != whole.dtype || part.size_bytes() == 0 {
-            return None;
-        }
-        offsets.push(offset);
-        (before, end) = (before + size, offset + part.size_bytes());
-    }
-    (end == whole.size_bytes()).then_some(offsets)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mxrs_types::DType;
-
-    /// `nChw16c` of a tensor of four axes.
-    fn blocked(sizes: [usize; 4]) -> TensorDesc {
-        let [n, c, h, w] = sizes;
-        let c = c.next_multiple_of(16);
-        let layout = Layout::Blocked {
-            padded: [n, c, h, w].into_iter().collect(),
-            strides: [c * h * w, h * w * 16, w * 16, 16].into_iter().collect(),
-            blocks: [(1, 16)].into_iter().collect(),
-        };
-        TensorDesc::dense(sizes, DType::F32).with_layout(layout)
-    }
-
-    /// `nhwc`.
-    fn pixels(sizes: [usize; 4]) -> TensorDesc {
-        let [_, c, h, w] = sizes;
-        let layout = Layout::Blocked {
-            padded: sizes.into_iter().collect(),
-            strides: [c * h * w, 1, w * c, c].into_iter().collect(),
-            blocks: Default::default(),
-        };
-        TensorDesc::dense(sizes, DType::F32).with_layout(layout)
-    }
-
-    fn rows(sizes: [usize; 4]) -> TensorDesc {
-        TensorDesc::dense(sizes, DType::F32)
-    }
-
-    fn along_channels(make: fn([usize; 4]) -> TensorDesc, n: usize, channels: &[usize]) -> Option<Vec<usize>> {
-        let parts: Vec<TensorDesc> = channels.iter().map(|c| make([n, *c, 4, 4])).collect();
-        part_offsets(&make([n, channels.iter().sum(), 4, 4]), &parts.iter().collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn parts_of_one_image_lie_in_one_piece() {
-        assert_eq!(along_channels(rows, 1, &[16, 4, 5]), Some(vec![0, 1024, 1280]));
-        assert_eq!(along_channels(blocked, 1, &[16, 32, 16]), Some(vec![0, 1024, 3072]));
-        // The last one may end within a block, as the whole does.
-        assert_eq!(along_channels(blocked, 1, &[16, 20]), Some(vec![0, 1024]));
-    }
-
-    #[test]
-    fn other_parts_are_copied() {
-        assert_eq!(along_channels(rows, 2, &[16, 16]), None, "a part of each image");
-        assert_eq!(along_channels(blocked, 2, &[16, 16]), None, "a part of each image");
-        assert_eq!(along_channels(blocked, 1, &[20, 16]), None, "a block of two parts");
-        assert_eq!(along_channels(blocked, 1, &[30, 31]), None, "as many blocks, but not the same");
-        assert_eq!(along_channels(pixels, 1, &[16, 16]), None, "a part of each pixel");
-        let short = |sizes| TensorDesc { dtype: DType::BF16, ..rows(sizes) };
-        let (a, b) = (short([1, 1, 1, 3]), short([1, 1, 1, 5]));
-        assert_eq!(part_offsets(&short([1, 1, 1, 8]), &[&a, &b]), None, "no cache line begins there");
-        let (a, b) = (rows([1, 16, 4, 4]), blocked([1, 16, 4, 4]));
-        assert_eq!(part_offsets(&rows([1, 32, 4, 4]), &[&a, &b]), None, "another layout");
-    }
-
-    #[test]
-    fn images_follow_one_another() {
-        let parts = [blocked([2, 20, 4, 4]), blocked([3, 20, 4, 4])];
-        let offsets = part_offsets(&blocked([5, 20, 4, 4]), &parts.iter().collect::<Vec<_>>());
-        assert_eq!(offsets, Some(vec![0, 2 * 32 * 16 * 4]));
-    }
+    kernel.map_or(How::Copied, |kernel| How::Made { by, with: Some(kernel) })
 }

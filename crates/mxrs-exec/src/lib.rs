@@ -40,12 +40,14 @@
 //! without a graph.
 #![allow(unsafe_code)]
 // The program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `machine.rs` argues why
-// kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable.
+// kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable, `copy_images.rs` a part
+// of a concatenation as a kernel.
 
 mod bind;
 mod buckets;
 mod choose;
 mod constants;
+mod copy_images;
 mod dry;
 mod executor;
 mod freeze;
@@ -61,6 +63,7 @@ mod monitor;
 mod options;
 mod packed;
 mod partition;
+mod parts;
 mod planned;
 mod pool;
 mod prepare;

@@ -1,7 +1,7 @@
 //! A program with its memory plan: where every value is, before there is memory.
 
 use crate::inplace_add;
-use crate::join;
+use crate::join::{self, Parts};
 use crate::program::{Action, Origin, Program, REORDER, Step, Value, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::ArrayContext;
@@ -37,18 +37,24 @@ impl Planned {
     /// # Errors
     /// A contradiction in the program, sizes that do not fit.
     pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
-        if let Some(joined) = join::joined(&program).filter(|_| options.enable_inplace) {
+        if options.enable_inplace {
             let quiet = PlanOptions { verbose: false, ..*options };
-            let memory = plan(&joined, &quiet)?;
-            let (plain, limit) = (arena_bytes(&memory), arena_bytes(&plan(&program, &quiet)?));
-            if plain <= limit {
-                // Once more where the plan is to be logged: only the one that is used should be.
-                let plan = if options.verbose { plan(&joined, options)? } else { memory };
-                return Ok(Self { program: joined, plan });
+            let mut limit = None;
+            for which in [Parts::Some, Parts::All] {
+                let Some(joined) = join::joined(&program, which) else { continue };
+                let memory = plan(&joined, &quiet)?;
+                let limit = match limit {
+                    Some(limit) => limit,
+                    None => *limit.insert(arena_bytes(&plan(&program, &quiet)?)),
+                };
+                let in_place = arena_bytes(&memory);
+                if in_place <= limit {
+                    // Once more where the plan is to be logged: only the one that is used should be.
+                    let plan = if options.verbose { plan(&joined, options)? } else { memory };
+                    return Ok(Self { program: joined, plan });
+                }
+                tracing::debug!("parts joined in place ({which:?}) would need {in_place} bytes, not {limit}");
             }
-            tracing::debug!(
-                "parts are copied when they are joined: in place they would need {plain} bytes, not {limit}"
-            );
         }
         let (folded, plan) = inplace_add::planned(&program, options)?;
         Ok(Self { program: folded.unwrap_or(program), plan })

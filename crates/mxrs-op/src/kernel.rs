@@ -10,6 +10,7 @@ use crate::RandomCall;
 use mxrs_sync::Team;
 use mxrs_types::{Result, WriteReq};
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Memory of one tensor of a call.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +119,14 @@ pub trait Kernel: Send + Sync {
     fn adds(&self, output: usize) -> bool {
         let _ = output;
         false
+    }
+
+    /// The same kernel with images of its only output (slices along the first axis) that begin so many bytes from one another
+    /// instead of following one another: the output is a part of a larger tensor. Scratch memory and all other tensors stay as they
+    /// were, and so do the bits it computes; nothing between the images is read or written. `None` where it cannot do that.
+    fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
+        let _ = image_bytes;
+        None
     }
 
     /// Computes the outputs.

@@ -81,14 +81,19 @@ impl Pass for Concat {
         2 * self.pixels * BLOCK
     }
 
+    fn takes_images_apart(&self) -> bool {
+        true
+    }
+
     unsafe fn run(&self, memory: &Memory, pieces: Range<usize>) {
         let plane = self.pixels * BLOCK;
+        let image_len = memory.dst_image.unwrap_or(self.sources.len() * plane);
         for piece in pieces {
             let (image, block) = (piece / self.sources.len(), piece % self.sources.len());
             let sources = &self.sources[block];
             // SAFETY: planes of the inputs, and of the output the one that is this piece's.
             unsafe {
-                let dst = memory.dst.add(piece * plane);
+                let dst = memory.dst.add(image * image_len + block * plane);
                 if sources.iter().map(|channels| channels.n).sum::<usize>() < BLOCK {
                     dst.write_bytes(0, plane);
                 }

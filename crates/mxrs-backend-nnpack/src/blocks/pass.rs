@@ -1,11 +1,13 @@
 //! One pass over data: pieces that threads share.
 
 use crate::convolve::part;
-use crate::kernel::meet_request;
+use crate::kernel::{meet_request, meet_simple_request};
 use mxrs_op::{Kernel, KernelArgs};
+use mxrs_sync::Team;
 use mxrs_types::{DType, Result, WriteReq};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Numbers read and written below which one thread is faster than two.
 const NUMBERS_PER_THREAD: usize = 1 << 14;
@@ -16,6 +18,8 @@ pub struct Memory {
     pub inputs: SmallVec<[*const f32; 6]>,
     /// The first output.
     pub dst: *mut f32,
+    /// Numbers from one image of it to the next, where it is a part of a larger tensor.
+    pub dst_image: Option<usize>,
 }
 
 // SAFETY: pointers only; `Pass::run` says who may use what they point to.
@@ -28,6 +32,11 @@ pub trait Pass: Send + Sync {
 
     /// About how many numbers one piece reads and writes.
     fn numbers(&self) -> usize;
+
+    /// Whether it follows [`Memory::dst_image`]. Others are never given one.
+    fn takes_images_apart(&self) -> bool {
+        false
+    }
 
     /// Computes some pieces, padding channels included, which become 0.
     ///
@@ -65,21 +74,53 @@ impl Kernel for PassKernel {
             args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
         for (i, output) in args.outputs.iter().enumerate().skip(1) {
             if args.reqs.get(i) != Some(&WriteReq::Null) {
-                let memory = Memory { inputs: inputs.clone(), dst: std::ptr::null_mut() };
+                let memory = Memory { inputs: inputs.clone(), dst: std::ptr::null_mut(), dst_image: None };
                 // SAFETY: an output of the running call, of which this is the only slice; its inputs.
                 unsafe { self.pass.write_other(&memory, i, bytemuck::cast_slice_mut(output.bytes_mut())) }
             }
         }
         meet_request(args, DType::F32, |dst| {
-            let memory = Memory { inputs, dst: dst.as_ptr().cast() };
-            let pieces = self.pass.pieces();
-            let wanted = pieces.saturating_mul(self.pass.numbers()) / NUMBERS_PER_THREAD;
-            let threads = wanted.clamp(1, self.threads.max(1)).min(pieces.max(1));
-            args.team.run(threads, &|i| {
-                // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else; parts have
-                // different pieces.
-                unsafe { self.pass.run(&memory, part(pieces, threads, i)) }
-            });
+            self.first(args.team, Memory { inputs, dst: dst.as_ptr().cast(), dst_image: None });
+            Ok(())
+        })
+    }
+
+    fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
+        let fits = self.pass.takes_images_apart();
+        fits.then(|| Arc::new(ImagesApart { kernel: self, image: image_bytes / size_of::<f32>() }) as _)
+    }
+}
+
+impl PassKernel {
+    /// Computes the first output.
+    fn first(&self, team: &Team, memory: Memory) {
+        let pieces = self.pass.pieces();
+        let wanted = pieces.saturating_mul(self.pass.numbers()) / NUMBERS_PER_THREAD;
+        let threads = wanted.clamp(1, self.threads.max(1)).min(pieces.max(1));
+        team.run(threads, &|i| {
+            // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else; parts have
+            // different pieces.
+            unsafe { self.pass.run(&memory, part(pieces, threads, i)) }
+        });
+    }
+}
+
+/// The same with images of the output at this distance, in numbers. Only of calls with one output.
+struct ImagesApart {
+    kernel: Arc<PassKernel>,
+    image: usize,
+}
+
+impl Kernel for ImagesApart {
+    fn name(&self) -> &str {
+        &self.kernel.name
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let inputs = args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
+        meet_simple_request(args, |dst| {
+            let memory = Memory { inputs, dst: dst.as_ptr().cast(), dst_image: Some(self.image) };
+            self.kernel.first(args.team, memory);
             Ok(())
         })
     }

@@ -104,6 +104,11 @@ impl Pass for Pooling {
         (1 + cells(&self.rows) * cells(&self.columns)) * self.columns.len() * BLOCK
     }
 
+    fn takes_images_apart(&self) -> bool {
+        // A global window leaves rows, not blocks.
+        self.rows.len() * self.columns.len() > 1
+    }
+
     unsafe fn run(&self, memory: &Memory, pieces: Range<usize>) {
         let (oh, ow) = (self.rows.len(), self.columns.len());
         let blocks = self.channels.div_ceil(BLOCK);
@@ -115,7 +120,11 @@ impl Pass for Pooling {
             let is_pixel = oh * ow == 1;
             // SAFETY: planes of the data; of the output a row of this piece, or the channels of this block.
             unsafe {
-                let dst = if is_pixel { pixel.as_mut_ptr() } else { memory.dst.add(piece * ow * BLOCK) };
+                let line = match memory.dst_image {
+                    Some(image) => block / blocks * image + (block % blocks * oh + y) * ow * BLOCK,
+                    None => piece * ow * BLOCK,
+                };
+                let dst = if is_pixel { pixel.as_mut_ptr() } else { memory.dst.add(line) };
                 (self.kernel)(&Row {
                     src: memory.inputs[0].add(block * plane),
                     width: self.size[1],

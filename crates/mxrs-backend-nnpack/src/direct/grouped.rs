@@ -99,6 +99,7 @@ impl GroupedConv {
                 bias: of_group(o.bias),
                 sum: if o.sum.is_null() { o.sum } else { o.sum.add(to) },
                 dst: o.dst.add(to),
+                dst_image: None,
                 scratch,
                 bounds: o.bounds,
             };

@@ -118,13 +118,18 @@ impl ProductConv {
         if self.pack.is_some() { self.grid.groups_at_once() * rows * blocks * BLOCK } else { 0 }
     }
 
-    /// Where the outputs of a group for a panel begin.
-    fn output_at(&self, group: usize, panel: usize) -> usize {
+    /// Numbers of an image of the output.
+    fn output_image(&self) -> usize {
+        self.problem.k.div_ceil(BLOCK) * self.place.size[0] * self.place.size[1] * BLOCK
+    }
+
+    /// Where the outputs of a group for a panel begin, with so many numbers from one image to the next.
+    fn output_at(&self, group: usize, panel: usize, image_len: usize) -> usize {
         let (image, first, _) = self.group(group);
         let Place { size, first: corner, step } = self.place;
         let plane = size[0] * size[1] * BLOCK;
         let (y, x) = (first / self.problem.ow * step[0] + corner[0], first % self.problem.ow * step[1] + corner[1]);
-        (image * self.problem.k.div_ceil(BLOCK) + panel * (PANEL / BLOCK)) * plane + (y * size[1] + x) * BLOCK
+        image * image_len + panel * (PANEL / BLOCK) * plane + (y * size[1] + x) * BLOCK
     }
 
     /// Image and pixels of a group.
@@ -137,6 +142,10 @@ impl ProductConv {
 impl Convolve for ProductConv {
     fn scratch_bytes(&self) -> usize {
         self.threads.max(1) * self.copied_len() * size_of::<f32>()
+    }
+
+    fn takes_images_apart(&self) -> bool {
+        true
     }
 
     unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
@@ -190,6 +199,11 @@ impl Share<'_> {
         }
     }
 
+    /// Numbers from one image of the output to the next.
+    fn output_image(&self) -> usize {
+        self.operands.dst_image.unwrap_or_else(|| self.conv.output_image())
+    }
+
     /// Where the part of a panel is that is needed after this one. Never read, so it may be beyond the weights.
     fn next_part(&self, panel: usize, blocks: &Range<usize>) -> *const f32 {
         let (conv, panels) = (self.conv, &self.panels);
@@ -206,7 +220,7 @@ impl Share<'_> {
             if panel + 1 < self.panels.end { (panel + 1, group) } else { (self.panels.start, group + n_groups) };
         let Place { size, .. } = self.conv.place;
         let half = i % 2 * size[0] * size[1] * BLOCK;
-        self.operands.dst.cast_const().wrapping_add(self.conv.output_at(group, panel) + half)
+        self.operands.dst.cast_const().wrapping_add(self.conv.output_at(group, panel, self.output_image()) + half)
     }
 
     /// Multiplies these groups by a part of a panel.
@@ -232,13 +246,14 @@ impl Share<'_> {
             let n_groups = groups.len();
             for (i, group) in groups.enumerate() {
                 let (image, first, len) = conv.group(group);
-                let at = conv.output_at(group, panel.index);
+                let at = conv.output_at(group, panel.index, self.output_image());
+                let sum_at = conv.output_at(group, panel.index, conv.output_image());
                 let (a, offsets) = match conv.pack {
                     Some(_) => (copied, &conv.offsets[len][..blocks.len()]),
                     None => (o.src.add(image * image_len + first * BLOCK), &conv.offsets[len][blocks.clone()]),
                 };
                 // A sum in the output's place is there before the first part writes.
-                let later_sum = if o.sum.is_null() || sum_is_here { std::ptr::null() } else { o.sum.add(at) };
+                let later_sum = if o.sum.is_null() || sum_is_here { std::ptr::null() } else { o.sum.add(sum_at) };
                 let finish = bias.finish(later_sum, o.bounds);
                 conv.gemm.run(
                     len,

@@ -28,6 +28,12 @@ impl Image {
         Self { at, ..self }
     }
 
+    /// The same tensor with so many numbers from one image to the next.
+    pub fn apart(mut self, image_len: Option<usize>) -> Self {
+        self.outer[0] = image_len.unwrap_or(self.outer[0]);
+        self
+    }
+
     /// The first of the 16 numbers of a pixel and a channel block.
     pub fn pixel(&self, image: usize, block: usize, [y, x]: [usize; 2]) -> *mut u8 {
         let size = match self.data {

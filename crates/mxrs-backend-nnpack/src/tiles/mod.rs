@@ -163,6 +163,8 @@ pub(crate) struct Tiling {
     pub k_blocks: usize,
     /// Tiles of an image, down and across.
     tiles: [usize; 2],
+    /// Numbers from one image of the output to the next, where it is a part of a larger tensor.
+    dst_image: Option<usize>,
 }
 
 impl Tiling {
@@ -181,10 +183,25 @@ impl Tiling {
         }
         let tiles = [0, 1].map(|i| shape.out[i].div_ceil(transforms.m[i]));
         let (c_blocks, k_blocks) = (shape.c.div_ceil(BLOCK), shape.k.div_ceil(BLOCK));
-        let mut tiling =
-            Self { shape, data, blocking, transforms, isa, gemm: Gemm::new(isa), c_blocks, k_blocks, tiles };
+        let mut tiling = Self {
+            shape,
+            data,
+            blocking,
+            transforms,
+            isa,
+            gemm: Gemm::new(isa),
+            c_blocks,
+            k_blocks,
+            tiles,
+            dst_image: None,
+        };
         tiling.blocking = blocking.fitted(tiling.n_tiles(), tiling.panels());
         Ok(tiling)
+    }
+
+    /// The same with so many numbers from one image of the output to the next. A tensor to add stays as it is.
+    pub fn with_images_apart(self, dst_image: Option<usize>) -> Self {
+        Self { dst_image, ..self }
     }
 
     /// Bytes of the packed weights.

@@ -94,7 +94,7 @@ impl Tiling {
         let tensors = Tensors {
             src: Image::new(src.cast_mut(), self.data, self.c_blocks, self.shape.size),
             weights,
-            dst,
+            dst: dst.apart(self.dst_image),
             sum: epilogue.sum.map(|sum| dst.moved(sum.cast_mut())),
             epilogue,
             scratch: scratch.as_mut_ptr(),

@@ -4,7 +4,7 @@ use crate::copies::copy;
 use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
 use mxrs_op::{Backend, KernelArgs, OpCall, RawTensor, Sample, Support, TensorDesc};
 use mxrs_sync::Team;
-use mxrs_testkit::conformance::{Prepared, team};
+use mxrs_testkit::conformance::{Prepared, check_images_apart, team};
 use mxrs_testkit::{AlignedBuffer, Tolerance, compare};
 use mxrs_types::{DType, Layout, WriteReq};
 use std::sync::Arc;
@@ -69,6 +69,11 @@ pub fn check(name: &str, sample: &Sample, backend: &Nnpack, team: &Team) -> Stri
         random: None,
     };
     planned.kernel.run(&args).expect("it runs");
+    let is_apart = check_images_apart(&planned, &given, (&laid_out(0), &outputs[0]), team);
+    let is_apart = is_apart.unwrap_or_else(|e| panic!("{what}: {e}"));
+    let is_image = !laid_out(0).layout.is_row_major();
+    let must_be = is_image && matches!(name, "Pooling" | "Concat");
+    assert!(is_apart || !must_be, "{what}: images may not lie apart");
     assert!(outputs[0].guard_is_intact(), "{what}: wrote behind the end");
     assert!(scratch.guard_is_intact(), "{what}: wrote behind its scratch memory");
     let (from, to) = (laid_out(0), &prepared.outputs[0]);

@@ -4,7 +4,8 @@
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc};
-use crate::primitive::{Argument, PrimitiveKernel, Slot};
+use crate::primitive::{Argument, PrimitiveKernel, Redescribe, Slot};
+use crate::scratch::ScratchPlan;
 use mxrs_onednn_sys::sys;
 use mxrs_op::OpCall;
 use mxrs_types::{Layout, Result};
@@ -15,6 +16,29 @@ use std::sync::Arc;
 /// # Errors
 /// What oneDNN reports.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>, pd: &PrimDesc, src: Arc<MemDesc>) -> Result<Prepared> {
+    build(library, call, pd, src, None)
+}
+
+/// As [`prepare`], of a primitive that can be described with another arrangement of its output.
+///
+/// # Errors
+/// What oneDNN reports.
+pub fn prepare_redescribed(
+    library: &Arc<Library>,
+    call: &OpCall<'_>,
+    (pd, redescribe): (&PrimDesc, Arc<Redescribe>),
+    src: Arc<MemDesc>,
+) -> Result<Prepared> {
+    build(library, call, pd, src, Some(redescribe))
+}
+
+fn build(
+    library: &Arc<Library>,
+    call: &OpCall<'_>,
+    pd: &PrimDesc,
+    src: Arc<MemDesc>,
+    redescribe: Option<Arc<Redescribe>>,
+) -> Result<Prepared> {
     let dst = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
     let mut output_layouts = vec![library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst.0)?)?];
     output_layouts.resize(call.outputs.len(), Layout::RowMajor);
@@ -22,12 +46,16 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>, pd: &PrimDesc, src: Ar
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: src },
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: dst },
     ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, pd, arguments)?;
+    let mut scratch = ScratchPlan::default();
+    let mut kernel = PrimitiveKernel::in_scratch(library, pd, arguments, &mut scratch)?;
+    if let Some(redescribe) = redescribe {
+        kernel = kernel.redescribed_by(redescribe);
+    }
     Ok(Prepared {
         input_layouts: vec![call.inputs[0].layout.clone()],
         output_layouts,
-        scratch_bytes,
+        scratch_bytes: scratch.n_bytes(),
         can_run_inplace: false,
-        kernel,
+        kernel: Arc::new(kernel),
     })
 }

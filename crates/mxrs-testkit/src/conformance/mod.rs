@@ -9,10 +9,12 @@
 //! are reached and left through [`mxrs_op::Backend::reorder`]. Hidden outputs are a kernel's own affair and are not
 //! compared.
 
+mod apart;
 mod prepared;
 mod report;
 mod runner;
 
+pub use apart::check_images_apart;
 pub use prepared::Prepared;
 pub use report::{Case, ExpectedFailure, Report};
 pub use runner::Runner;

@@ -1,6 +1,6 @@
 //! Running one prepared call on a backend in every way an executor may.
 
-use super::Prepared;
+use super::{Prepared, check_images_apart};
 use crate::{AlignedBuffer, Tolerance, compare};
 use mxrs_op::{Accuracy, Backend, KernelArgs, OpDef, PlannedKernel, RawTensor, TensorDesc, accumulate};
 use mxrs_sync::Team;
@@ -85,6 +85,7 @@ impl<'a> Runner<'a> {
                 return Err(format!("output {i} differs between 1 and {} threads", team.size()));
             }
         }
+        self.check_apart(team, &written)?;
         self.check_null(team)?;
         self.check_add(team, &written)?;
         self.check_inplace(team)
@@ -200,6 +201,12 @@ impl<'a> Runner<'a> {
             });
         }
         compare(&dense.to_f64(desc.dtype), &expected, tolerance).map_err(|e| format!("output {index} ({desc}): {e}"))
+    }
+
+    /// Images apart, where the kernel offers that: never asked for of kernels with several outputs.
+    fn check_apart(&self, team: &Team, written: &[AlignedBuffer]) -> Result<(), String> {
+        let [written] = written else { return Ok(()) };
+        check_images_apart(&self.planned, &self.inputs, (&self.output_desc(0), written), team).map(drop)
     }
 
     fn check_null(&self, team: &Team) -> Result<(), String> {

@@ -129,6 +129,11 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let src = library.md(&call.inputs[0])?;
     let dst_any = MemDesc::any(&shape_dims(&out.shape), out.dtype)?;
     // Training too: the gradient makes the workspace anew, which costs less than keeping it.
-    let pd = describe(library, call, &src, &dst_any)?;
-    one_to_one::prepare(library, call, &pd, src)
+    let problem = Problem::new(call.params.get::<PoolingParams>(), &call.inputs[0].shape, &out.shape);
+    let forward = {
+        let src = src.clone();
+        move |library: &Library, dst: &MemDesc| problem.forward(library, sys::dnnl_forward_inference, &src, dst)
+    };
+    let pd = forward(library, &dst_any)?;
+    one_to_one::prepare_redescribed(library, call, (&pd, Arc::new(forward)), src)
 }
