@@ -60,6 +60,7 @@ mod machine;
 mod monitor;
 mod options;
 mod packed;
+mod pairs;
 mod partition;
 mod planned;
 mod pool;
