@@ -56,9 +56,9 @@ impl Isa {
 /// Declares a function that gives the code of `$body` for an instruction set; `$body` is written over a register
 /// ([`Lanes`](crate::gemm::lanes::Lanes)), `unsafe`, and always inlined.
 macro_rules! for_each_set {
-    ($(#[$doc:meta])* fn $choose:ident: unsafe fn($($arg:ident: $ty:ty),*) = $body:ident) => {
+    ($(#[$doc:meta])* $vis:vis fn $choose:ident: unsafe fn($($arg:ident: $ty:ty),*) = $body:ident) => {
         $(#[$doc])*
-        fn $choose(isa: $crate::Isa) -> unsafe fn($($ty),*) {
+        $vis fn $choose(isa: $crate::Isa) -> unsafe fn($($ty),*) {
             unsafe fn portable($($arg: $ty),*) {
                 // SAFETY: the caller's promise.
                 unsafe { $body::<$crate::gemm::lanes::Plain>($($arg),*) }

@@ -20,6 +20,9 @@ fn agrees_with_the_reference_on_every_sample() {
                 ("BatchNorm", 6),
                 ("_sg_bn_relu", 4),
                 ("LRN", 4),
+                ("_bn_relu", 4),
+                ("_bn_relu_again", 2),
+                ("_backward_bn_relu", 4),
             ] {
                 let ops = mxrs_ops::catalogue();
                 let op = ops.get(name).expect("it is in the catalogue");

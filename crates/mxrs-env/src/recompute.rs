@@ -62,6 +62,8 @@ impl Setting for Bytes {
 pub enum Remat {
     /// Nothing.
     Off,
+    /// What takes next to no time, up to a fifth of the memory.
+    Light,
     /// Cheap operators.
     Mirror,
     /// About as many segments as the root of the graph's length.
@@ -76,6 +78,7 @@ impl Remat {
     fn parse(text: &str) -> Result<Self, String> {
         match text.trim() {
             "off" => Ok(Self::Off),
+            "light" => Ok(Self::Light),
             "mirror" => Ok(Self::Mirror),
             "sqrt" => Ok(Self::Sqrt),
             "chain" => Ok(Self::Chain),
@@ -98,7 +101,7 @@ impl TryFrom<String> for Remat {
 impl Setting for Remat {
     const KIND: Kind = Kind::Grammar {
         name: "mode",
-        expected: "off, mirror, sqrt, chain, or budget:<bytes> such as budget:2GiB",
+        expected: "off, light, mirror, sqrt, chain, or budget:<bytes> such as budget:2GiB",
         check: |text| Remat::parse(text).map(|_| text.trim().to_owned()),
     };
 }
@@ -131,12 +134,12 @@ mod tests {
     #[test]
     fn modes_are_words_or_a_budget() {
         let parse = |text: &str| Remat::try_from(text.to_owned());
-        assert_eq!(parse("off"), Ok(Remat::Off));
+        assert_eq!((parse("off"), parse("light")), (Ok(Remat::Off), Ok(Remat::Light)));
         assert_eq!(parse(" chain "), Ok(Remat::Chain));
         assert_eq!((parse("mirror"), parse("sqrt")), (Ok(Remat::Mirror), Ok(Remat::Sqrt)));
         assert_eq!(parse("budget:2GiB"), Ok(Remat::Budget(Bytes(2 << 30))));
         for text in ["", "on", "1", "Mirror", "budget", "budget:", "budget:0", "budget:x", "sqrt:2"] {
-            assert!(Remat::KIND.check(text).unwrap_err().starts_with("off, mirror, sqrt, chain"), "{text:?}");
+            assert!(Remat::KIND.check(text).unwrap_err().starts_with("off, light, mirror, sqrt, chain"), "{text:?}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Sums made in place: the step that makes a term adds it to the sum so far, and the addition is left out.
 //!
-//! Of `s = _grad_add(a, b)`, whichever of `a` and `b` is made first keeps its memory, and the kernel that makes the other
+//! Of `s = _grad_add(a, b)`, or of a sum of two terms, whichever of `a` and `b` is made first keeps its memory, and the kernel that makes the other
 //! is asked to [add](mxrs_op::Kernel::adds) to it. Addition commutes, so no bit changes. Left alone are additions whose
 //! terms somebody else reads afterwards, whose terms are bound arrays, heads or of another half of the program, and those
 //! whose second kernel cannot add. A graph is planned both ways, and keeps the additions where leaving them out would need
 //! more memory.
 
 use crate::planned::plan;
-use crate::program::{Action, Origin, Program, Sum, ValueId};
+use crate::program::{Action, Origin, Program, Step, Sum, ValueId};
 use mxrs_graph::{MemoryPlan, PlanOptions};
 use mxrs_types::{Result, WriteReq};
 use rustc_hash::FxHashSet;
@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 /// # Errors
 /// What the planner fails with.
 pub fn planned(program: &Program, options: &PlanOptions) -> Result<(Option<Program>, MemoryPlan)> {
-    let is_hopeful = options.enable_inplace && program.steps.iter().any(|step| step.op == ADD);
+    let is_hopeful = options.enable_inplace && program.steps.iter().any(is_addition);
     let mut refused: FxHashSet<String> = FxHashSet::default();
     let mut best = None;
     while is_hopeful && best.is_none() {
@@ -42,7 +42,10 @@ pub fn planned(program: &Program, options: &PlanOptions) -> Result<(Option<Progr
     Ok((Some(folded), memory))
 }
 
-const ADD: &str = "_grad_add";
+/// Whether a step adds two terms.
+fn is_addition(step: &Step) -> bool {
+    ["_grad_add", "add_n"].contains(&step.op.as_str()) && step.inputs.len() == 2 && step.outputs.len() == 1
+}
 
 /// Whether the term has the memory of the sum so far.
 fn is_granted(program: &Program, memory: &MemoryPlan, sum: &Sum) -> bool {
@@ -62,8 +65,7 @@ fn fold(program: &Program, refused: &FxHashSet<String>) -> Option<Program> {
     let mut folded: Option<Program> = None;
     let mut at = 0;
     while let Some(step) = folded.as_ref().unwrap_or(program).steps.get(at) {
-        let is_addition = step.op == ADD && step.inputs.len() == 2 && step.outputs.len() == 1;
-        let is_asked = is_addition && !refused.contains(&step.name);
+        let is_asked = is_addition(step) && !refused.contains(&step.name);
         let found = is_asked.then(|| find(folded.as_ref().unwrap_or(program), at)).flatten();
         match found {
             Some(found) => leave_out(folded.get_or_insert_with(|| program.clone()), at, found),

@@ -5,6 +5,7 @@ use crate::fuse::lower_fused;
 use crate::gradients::{GradReq, GradRequests};
 use crate::lower::{Bound, Source, lower};
 use crate::options::BindOptions;
+use crate::pairs::with_pairs;
 use crate::program::Program;
 use crate::recompute::recomputed;
 use mxrs_graph::{
@@ -94,13 +95,17 @@ impl Joined {
         if eliminates(options) {
             differentiated = differentiated.eliminate_common(&options.ops)?;
         }
+        if let Some(paired) = with_pairs(&differentiated, known, options, is_train)? {
+            differentiated = paired;
+        }
         let requests: Vec<GradReq> = joined.gradients.iter().map(|g| g.request).collect();
         let lower = |candidate: &GradientGraph| {
             let typed = forward.typed(candidate, options)?;
             let source = (&candidate.graph, candidate.n_forward_nodes, n_heads, &typed);
             lower_typed(source, &requests, options, is_train, lower)
         };
-        if let Some(less) = recomputed(&differentiated, known, options, is_train, lower)? {
+        let typed = forward.typed(&differentiated, options)?;
+        if let Some(less) = recomputed(&differentiated, &typed.known, options, is_train, lower)? {
             differentiated = less;
         }
         joined.typed = forward.typed(&differentiated, options)?;
@@ -194,12 +199,18 @@ impl Forward<'_> {
             let (shape, dtype) = (self.known.shapes[entry].clone(), self.known.dtypes[entry]);
             given.push((self.graph.node(id).name.clone(), shape, dtype));
         }
-        let mut bound = self.bound.clone();
+        // Forward nodes may have become fewer.
+        let moved = |(id, bound): (&NodeId, &Bound)| {
+            let now = joined.graph.find(&self.graph.node(*id).name)?;
+            joined.graph.node(now).is_variable().then_some((now, *bound))
+        };
+        let mut bound: FxHashMap<NodeId, Bound> = self.bound.iter().filter_map(moved).collect();
+        let mut next = self.bound.len();
         for (variable, wanted) in joined.head_grads.iter().zip(self.head_grads(joined)) {
             let (Some(id), Some(wanted)) = (*variable, wanted) else { continue };
             given.push((joined.graph.node(id).name.clone(), wanted.shape, wanted.dtype));
-            let index = bound.len();
-            bound.insert(id, Bound { index, is_constant: false });
+            bound.insert(id, Bound { index: next, is_constant: false });
+            next += 1;
         }
         Ok(Typed { known: infer(&joined.graph, &given, options)?, bound })
     }

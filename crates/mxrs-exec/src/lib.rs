@@ -62,6 +62,7 @@ mod machine;
 mod monitor;
 mod options;
 mod packed;
+mod pairs;
 mod partition;
 mod parts;
 mod planned;

@@ -14,12 +14,15 @@ use std::sync::Arc;
 ///
 /// No choice changes a value, a gradient, an auxiliary state or a random number. The arena is planned with and without, and
 /// what does not make it smaller is not done. Calls annotated with `__force_mirroring__` are computed again in every
-/// mode of the first two, random ones excepted.
+/// mode of the first three, random ones excepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Recompute {
     /// Nothing but what is annotated.
-    #[default]
     Off,
+    /// A fifth of the arena, where that takes one pass over memory: what operators make
+    /// [again](mxrs_op::OpDef::again) from tensors that are kept anyway, relus behind batch normalisation.
+    #[default]
+    Light,
     /// What is cheap (`MXNET_BACKWARD_DO_MIRROR`): all but random and [costly](mxrs_op::OpDef::is_costly) operators.
     Mirror,
     /// Segments of the graph, about as many as the root of its length: one more forward run at most.
@@ -95,7 +98,7 @@ impl BindOptions {
             bulk_train_backward: 15,
             gradients: None,
             grad_sum_cap: 8,
-            recompute: Recompute::Off,
+            recompute: Recompute::default(),
             eliminate_common: true,
             patterns: Arc::new([]),
             pattern_verbosity: 1,

@@ -5,8 +5,8 @@ use crate::options::{BindOptions, Recompute};
 use crate::planned::planned_arena_bytes;
 use crate::program::Program;
 use mxrs_graph::{
-    GradientGraph, Mirroring, Node, NodeId, chain_checkpoints, mirror, recompute_if_smaller, sqrt_segments,
-    within_budget,
+    GradientGraph, Mirroring, Node, NodeId, chain_checkpoints, first_again, mirror, recompute, recompute_if_smaller,
+    sqrt_segments, within_budget,
 };
 use mxrs_op::TensorDesc;
 use mxrs_types::{Result, ResultExt};
@@ -32,8 +32,16 @@ pub fn recomputed(
     };
     let rule = |node: &Node| mirroring(node, options.recompute == Recompute::Mirror, is_train);
     let choices = match options.recompute {
-        Recompute::Off if !is_annotated(joined) => return Ok(None),
-        Recompute::Off | Recompute::Mirror => vec![mirror(joined, rule, bytes)],
+        Recompute::Off | Recompute::Light if is_annotated(joined) => vec![mirror(joined, rule, bytes)],
+        Recompute::Off => return Ok(None),
+        Recompute::Light if !has_again(joined) => return Ok(None),
+        Recompute::Light => {
+            let before = planned(joined)?;
+            let stored = first_again(joined, before / 100 * LIGHT_PERCENT, bytes);
+            let less = recompute(joined, |id| stored[id.index()])?;
+            return Ok((planned(&less)? < before).then_some(less));
+        }
+        Recompute::Mirror => vec![mirror(joined, rule, bytes)],
         Recompute::Sqrt => vec![sqrt_segments(joined, bytes)],
         // Where much of the graph is no chain, cuts through several branches do better.
         Recompute::Chain => vec![chain_checkpoints(joined, bytes), sqrt_segments(joined, bytes)],
@@ -45,6 +53,14 @@ pub fn recomputed(
         }
     };
     recompute_if_smaller(joined, &choices, planned)
+}
+
+/// Share of the arena that the lightest mode wants to free.
+const LIGHT_PERCENT: usize = 20;
+
+/// Whether some operator says how its output is made again.
+fn has_again(joined: &GradientGraph) -> bool {
+    joined.graph.nodes()[..joined.n_forward_nodes].iter().any(|n| n.op.as_ref().is_some_and(|op| op.again.is_some()))
 }
 
 /// Whether a call says itself if it is computed again.

@@ -174,12 +174,13 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// When a node does not exist, `original` was not added before `node`, is a variable, a clone itself, or a call of
-    /// another operator or with another number of inputs.
+    /// another operator (except one that makes the first output [again](mxrs_op::OpDef::again)) or with another number of inputs.
     pub fn set_clone_of(&mut self, node: NodeId, original: NodeId) -> Result<()> {
         self.earlier("clone", node, original)?;
         let (clone, of) = (&self.nodes[node.index()], &self.nodes[original.index()]);
         let is_same = match (&clone.op, &of.op) {
-            (Some(a), Some(b)) => a.name == b.name && clone.inputs.len() == of.inputs.len(),
+            (Some(a), Some(b)) if a.name == b.name => clone.inputs.len() == of.inputs.len(),
+            (Some(a), Some(b)) => b.again.is_some_and(|again| again().name == a.name),
             _ => false,
         };
         if !is_same || of.clone_of.is_some() {

@@ -63,9 +63,10 @@ pub use ids::{Entry, EntryId, NodeId};
 pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 pub use node::Node;
 pub use passes::{
-    Bulk, Declined, FusedGraph, FusionRequest, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring,
-    Partitioned, Partitioning, ProposedSet, Reach, Region, Segment, SegmentLimits, Unreachable, Widened,
-    chain_checkpoints, constant_nodes, eliminate_common, fuse_pointwise, gradient, infer_dtypes, infer_shapes, mirror,
-    partition, place, recompute, recompute_if_smaller, segments, select_outputs, sqrt_segments, widen, within_budget,
+    Bulk, CallPair, Declined, FusedGraph, FusionRequest, GradientGraph, GradientRequest, HeadGrads, Inferred,
+    Mirroring, Partitioned, Partitioning, ProposedSet, Reach, Region, Segment, SegmentLimits, Unreachable, Widened,
+    chain_checkpoints, constant_nodes, eliminate_common, first_again, fuse_pointwise, gradient, infer_dtypes,
+    infer_shapes, join_pairs, mirror, partition, place, recompute, recompute_if_smaller, segments, select_outputs,
+    sqrt_segments, widen, within_budget,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

@@ -28,8 +28,8 @@ pub struct Node {
     /// In a gradient graph: the forward node whose gradient this call helps to compute. `None` for forward nodes and for
     /// variables that hold the gradient of a head.
     pub backward_of: Option<NodeId>,
-    /// In a gradient graph: the node this call computes once more, to save memory. It has that node's operator and
-    /// parameters, draws the same random numbers and rewrites nothing. Fusion keeps the mark where either is fused: pointwise
+    /// In a gradient graph: the node this call computes once more, to save memory. It has that node's operator (or the one
+    /// that makes its first output [again](OpDef::again)) and parameters, draws the same random numbers and rewrites nothing. Fusion keeps the mark where either is fused: pointwise
     /// calls neither draw nor rewrite.
     pub clone_of: Option<NodeId>,
 }

@@ -115,6 +115,9 @@ pub struct OpDef {
     /// Whether its outputs are worth keeping for the gradient where cheaper ones are computed again
     /// (`MXNET_BACKWARD_DO_MIRROR`): products, and what MXNet's rule names beside them.
     pub is_costly: bool,
+    /// The operator that makes the first output once more from the inputs that are no auxiliary states and the other
+    /// outputs, bit for bit, where that takes less than the call itself: the others are kept, and they are small.
+    pub again: Option<fn() -> OpDef>,
     /// How closely kernels agree with the reference.
     pub accuracy: Accuracy,
     /// The slow, obviously right kernel; `None` for an operator that is listed but not built.
@@ -185,6 +188,7 @@ impl OpDef {
             companions: Vec::new,
             multiply_adds: one_per_element,
             is_costly: false,
+            again: None,
             accuracy: Accuracy::Exact,
             reference: None,
             samples: Vec::new,

@@ -117,10 +117,13 @@ fn every_gradient_is_declared() {
     let once: BTreeSet<&str> = ops.companions().filter(is_undefined).map(|op| op.name).collect();
     let layers =
         ["BatchNorm", "LRN", "Pooling", "SoftmaxOutput", "log_softmax", "softmax"].map(|op| format!("_backward_{op}"));
-    // What graphs become at inference is never differentiated.
+    // What graphs become at inference, or when they have been differentiated, is never differentiated.
     let fused = [
+        "_backward_bn_relu",
         "_bn_fold_bias",
         "_bn_fold_weight",
+        "_bn_relu",
+        "_bn_relu_again",
         "_sg_bn_relu",
         "_sg_bn_relu_quantize",
         "_sg_conv",

@@ -144,7 +144,7 @@ pub fn resources(settings: &Settings) -> ResourceCounts {
 }
 
 /// What training computes again: `MXRS_REMAT` alone where it is set, otherwise what a budget of bytes asks for, otherwise
-/// what is cheap where one of MXNet's switches is on.
+/// what is cheap where one of MXNet's switches is on; nothing where the first of these is off, and otherwise a little.
 pub fn recompute(settings: &Settings) -> Recompute {
     let saver = &settings.memory_opt;
     // No arena is larger than the address space, so a larger budget is always met.
@@ -155,6 +155,8 @@ pub fn recompute(settings: &Settings) -> Recompute {
         (Some(Remat::Chain), _) => Recompute::Chain,
         (Some(Remat::Budget(bytes)), _) | (None, Some(bytes)) => budget(bytes),
         (None, None) if saver.do_mirror || saver.memory_opt => Recompute::Mirror,
+        (None, None) if !settings.is_set("MXNET_BACKWARD_DO_MIRROR") => Recompute::Light,
+        (Some(Remat::Light), _) => Recompute::Light,
         _ => Recompute::Off,
     }
 }
@@ -277,6 +279,8 @@ mod tests {
         let mirror = ("MXNET_BACKWARD_DO_MIRROR", "1");
         let budget = ("MXRS_MEMORY_BUDGET", "2GiB");
         assert_eq!(recompute(&settings([mirror])), Recompute::Mirror);
+        assert_eq!(recompute(&settings([("MXNET_BACKWARD_DO_MIRROR", "0")])), Recompute::Off);
+        assert_eq!(recompute(&settings([mirror, ("MXRS_REMAT", "light")])), Recompute::Light);
         assert_eq!(recompute(&settings([("MXNET_MEMORY_OPT", "1")])), Recompute::Mirror);
         assert_eq!(recompute(&settings([mirror, budget])), Recompute::Budget(2 << 30));
         assert_eq!(recompute(&settings([mirror, budget, ("MXRS_REMAT", "off")])), Recompute::Off);

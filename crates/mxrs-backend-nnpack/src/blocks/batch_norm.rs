@@ -31,24 +31,32 @@ struct BatchNorm {
 }
 
 /// What a run of numbers is normalised by, one after the other, again from the first after 16.
-struct Factors {
-    mean: [f32; BLOCK],
-    scale: [f32; BLOCK],
-    shift: [f32; BLOCK],
+pub struct Factors {
+    /// Subtracted first.
+    pub mean: [f32; BLOCK],
+    /// Multiplied by then.
+    pub scale: [f32; BLOCK],
+    /// Added at last.
+    pub shift: [f32; BLOCK],
 }
 
 /// Numbers that lie together.
-struct Run<'a> {
-    src: *const f32,
-    dst: *mut f32,
-    len: usize,
-    factors: &'a Factors,
-    bounds: Bounds,
+pub struct Run<'a> {
+    /// Where they are.
+    pub src: *const f32,
+    /// Where the results go.
+    pub dst: *mut f32,
+    /// How many.
+    pub len: usize,
+    /// What they are normalised by.
+    pub factors: &'a Factors,
+    /// What results are kept within.
+    pub bounds: Bounds,
 }
 
 for_each_set! {
     /// Code for a run of numbers.
-    fn normalise: unsafe fn(run: &Run<'_>) = normalise_run
+    pub fn normalise: unsafe fn(run: &Run<'_>) = normalise_run
 }
 
 /// The kernel of a call, or why there is none.

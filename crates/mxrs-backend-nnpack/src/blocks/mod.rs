@@ -1,13 +1,15 @@
 //! Operators between convolutions, on blocks of channels: each is one pass over its data.
 //!
 //! A kernel is a [`Pass`]: pieces (rows of a plane, tiles of pixels) that threads share, each written by one thread. What is
-//! in row-major order and fits as it is stays so: batch normalisation of the network's data, what a global window leaves.
+//! in row-major order and fits as it is stays so: batch normalisation of the network's data, what a global window leaves. In
+//! training, batch normalisation with relu takes two passes over a block at a time ([`training`]).
 
 mod batch_norm;
 mod concat;
 mod lrn;
 mod pass;
 mod pooling;
+mod training;
 
 pub use pass::Pass;
 
@@ -35,6 +37,9 @@ struct Fit {
 
 /// The kernel of a call, or why there is none; `None` where the operator is none of these.
 pub fn plan(call: &OpCall<'_>, isa: Isa, threads: usize) -> Option<Result<PlannedKernel, String>> {
+    if let Some(planned) = training::plan(call, isa, threads) {
+        return Some(check_tensors(call).and(planned));
+    }
     let fit = match call.op.name {
         "Pooling" => pooling::fit,
         "BatchNorm" | "_sg_bn_relu" => batch_norm::fit,
@@ -49,6 +54,10 @@ fn check(call: &OpCall<'_>) -> Result<(), String> {
     if call.is_train {
         return Err("training".into());
     }
+    check_tensors(call)
+}
+
+fn check_tensors(call: &OpCall<'_>) -> Result<(), String> {
     if call.inputs.is_empty() || call.outputs.is_empty() {
         return Err("a call without data".into());
     }

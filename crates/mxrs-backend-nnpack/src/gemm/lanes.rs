@@ -35,6 +35,8 @@ pub(crate) trait Lanes: Copy {
     unsafe fn max_or_nan(self, y: Self) -> Self;
     /// `self` where it lies within the bounds, else the bound; not-a-numbers stay.
     unsafe fn clamp(self, lo: Self, hi: Self) -> Self;
+    /// `self` where `y` is not 0 or less, else 0; `self` too where `y` is not a number.
+    unsafe fn where_above_zero(self, y: Self) -> Self;
     /// Asks for a cache line in the second-level cache. Any address will do.
     fn prefetch(at: *const f32);
 }
@@ -118,6 +120,10 @@ impl Lanes for Plain {
         self.zip(lo, |x, lo| if x < lo { lo } else { x }).zip(hi, |x, hi| if x > hi { hi } else { x })
     }
     #[inline(always)]
+    unsafe fn where_above_zero(self, y: Self) -> Self {
+        self.zip(y, |x, y| if y <= 0.0 { 0.0 } else { x })
+    }
+    #[inline(always)]
     fn prefetch(_: *const f32) {}
 }
 
@@ -128,7 +134,7 @@ mod x86 {
 
     macro_rules! lanes {
         ($register:ty, $n:literal, $load:ident, $store:ident, $set1:ident, $add:ident, $sub:ident, $mul:ident, $fmadd:ident,
-         $fnmadd:ident, $max:ident, $min:ident, $widen:ident, $narrow:ident, $div:ident, $sqrt:ident, $or_nan:ident) => {
+         $fnmadd:ident, $max:ident, $min:ident, $widen:ident, $narrow:ident, $div:ident, $sqrt:ident, $or_nan:ident, $above:ident) => {
             // SAFETY of the methods: the caller is compiled for the instructions; `load` and `store` need `N` readable or
             // writable values, the others nothing.
             impl Lanes for $register {
@@ -204,6 +210,11 @@ mod x86 {
                     // Of the two operands the second is the result where one is not a number.
                     // SAFETY: as above.
                     unsafe { $min(hi, $max(lo, self)) }
+                }
+                #[inline(always)]
+                unsafe fn where_above_zero(self, y: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $above(self, y) }
                 }
                 #[inline(always)]
                 fn prefetch(at: *const f32) {
@@ -282,7 +293,8 @@ mod x86 {
         narrow_8,
         _mm256_div_ps,
         _mm256_sqrt_ps,
-        nan_or_256
+        nan_or_256,
+        above_256
     );
     lanes!(
         __m512,
@@ -301,7 +313,8 @@ mod x86 {
         narrow_16,
         _mm512_div_ps,
         _mm512_sqrt_ps,
-        nan_or_512
+        nan_or_512,
+        above_512
     );
 
     /// `x` where it is not a number, else `y`.
@@ -309,6 +322,20 @@ mod x86 {
     unsafe fn nan_or_256(x: __m256, y: __m256) -> __m256 {
         // SAFETY: the caller is compiled for the instructions.
         unsafe { _mm256_blendv_ps(y, x, _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)) }
+    }
+
+    /// `x` where `y` is not 0 or less, else 0.
+    #[inline(always)]
+    unsafe fn above_256(x: __m256, y: __m256) -> __m256 {
+        // SAFETY: the caller is compiled for the instructions.
+        unsafe { _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_NLE_UQ>(y, _mm256_setzero_ps())) }
+    }
+
+    /// As [`above_256`].
+    #[inline(always)]
+    unsafe fn above_512(x: __m512, y: __m512) -> __m512 {
+        // SAFETY: the caller is compiled for the instructions.
+        unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLE_UQ>(y, _mm512_setzero_ps()), x) }
     }
 
     /// As [`nan_or_256`].

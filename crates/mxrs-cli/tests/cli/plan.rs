@@ -108,7 +108,7 @@ fn modes_of_recomputation_are_compared() {
     assert_eq!((chosen.len(), &chosen[0]["mode"]), (1, &"sqrt".into()));
     assert_eq!(bytes(&json, "arena"), of("sqrt").0);
     let text = plan(&["--compare", "--mode", "training"]).ok();
-    assert!(text.contains("computed again") && text.contains("chosen: off"), "{text}");
+    assert!(text.contains("computed again") && text.contains("chosen: light"), "{text}");
     assert!(!plan(&["--compare"]).ok().contains("computed again"), "there is no backward pass");
     let refused = mxrs(args.iter().chain(&["--set", "MXRS_MEMORY_BUDGET=1MiB"])).failed(2);
     assert!(refused.contains("1048576") && refused.contains("at least"), "{refused}");

@@ -6,13 +6,15 @@ use std::num::NonZeroUsize;
 settings! {
     /// Savers of training memory.
     pub struct MemoryOptSettings in MemoryOpt {
-        /// Drops the results of cheap operators and computes them again for the backward pass.
+        /// Drops the results of cheap operators and computes them again for the backward pass. When it is not set, a little
+        /// is computed again, as with `MXRS_REMAT=light`; when it is 0, nothing is.
         do_mirror: bool = 0, "MXNET_BACKWARD_DO_MIRROR" [D50 Owner InEffect];
         /// Turns on every saver of memory, at some cost in time.
         memory_opt: bool = 0, "MXNET_MEMORY_OPT" [D51 Owner InEffect];
-        /// What the backward pass computes again: nothing, cheap operators as `MXNET_BACKWARD_DO_MIRROR`, segments, or as
+        /// What the backward pass computes again: nothing, what takes next to no time (up to a fifth of the memory, relus
+        /// behind batch normalisation), cheap operators as `MXNET_BACKWARD_DO_MIRROR`, segments, or as
         /// little as a number of bytes asks for. When set, it decides alone.
-        remat: Option<Remat> = unset("what MXRS_MEMORY_BUDGET, MXNET_BACKWARD_DO_MIRROR and MXNET_MEMORY_OPT say"),
+        remat: Option<Remat> = unset("what MXRS_MEMORY_BUDGET, MXNET_BACKWARD_DO_MIRROR and MXNET_MEMORY_OPT say, else light"),
             "MXRS_REMAT" [M6 Owner InEffect];
         /// Most bytes of activations, gradients on the way and workspaces of a training step; as little as possible is
         /// computed again for that, and binding fails where it cannot be reached, saying what can.

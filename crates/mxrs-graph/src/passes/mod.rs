@@ -6,6 +6,7 @@
 //! | `gradient` | joins a graph with the calls that compute its gradients |
 //! | `eliminate` | merges common subexpressions |
 //! | `fold` | finds calls that depend on constants only |
+//! | `pair` | makes one call of a call and the activation behind it, forward and backward |
 //! | `partition` | replaces chains of calls by the calls that patterns say, at inference |
 //! | `fuse` | makes one call of sets of pointwise calls |
 //! | `place` | gives nodes devices, and copies where data crosses |
@@ -26,6 +27,7 @@ mod gradient;
 mod infer_dtype;
 mod infer_shape;
 mod names;
+mod pair;
 mod partition;
 mod place;
 mod remat;
@@ -41,9 +43,12 @@ pub use fuse::{FusedGraph, FusionRequest, ProposedSet, Reach, fuse_pointwise};
 pub use gradient::{GradientGraph, GradientRequest, HeadGrads, Unreachable, gradient};
 pub use infer_dtype::infer_dtypes;
 pub use infer_shape::infer_shapes;
+pub use pair::{CallPair, join_pairs};
 pub use partition::{Declined, Partitioned, Partitioning, Region, partition};
 pub use place::place;
-pub use remat::{Mirroring, chain_checkpoints, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget};
+pub use remat::{
+    Mirroring, chain_checkpoints, first_again, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget,
+};
 pub use segments::{Bulk, Segment, SegmentLimits, segments};
 pub use select::select_outputs;
 pub use widen::{Widened, widen};

@@ -55,6 +55,37 @@ fn grad_moving(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     Ok(vec![Some(s.call_one("_backward_Moving", &[g, x])?), Some(g)])
 }
 
+fn grad_norm(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
+    let (g, x, slope) = (s.out_grad(0)?, s.input(0), s.output(1));
+    Ok(vec![Some(s.call_one("_backward_Norm", &[g, x, slope])?)])
+}
+
+/// `Norm`, out x² + 0.5 with its slope as a hidden output; with `Tanh` behind it; and that output again.
+fn norms() -> [OpDef; 3] {
+    let of = |name, inputs, gradient| {
+        let mut op = elementwise(name, inputs, gradient);
+        op.pointwise = Pointwise::No;
+        op
+    };
+    let hides_slope = |mut op: OpDef| {
+        op.n_outputs = OutputCount::Fixed(2);
+        op.output_names = &["output", "slope"];
+        op
+    };
+    let mut norm = hides_slope(of("Norm", &["data"], Gradient::By(grad_norm)));
+    norm.companions = || {
+        let of = |name| elementwise(name, &["grad", "data", "slope"], Gradient::Undefined);
+        vec![of("_backward_Norm"), of("_backward_NormTanh")]
+    };
+    let mut joined = hides_slope(of("NormTanh", &["data"], Gradient::Undefined));
+    joined.again = Some(norm_tanh_again);
+    [norm, joined, norm_tanh_again()]
+}
+
+fn norm_tanh_again() -> OpDef {
+    elementwise("NormTanhAgain", &["data", "slope"], Gradient::Undefined)
+}
+
 fn grad_noise(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     let (g, mask) = (s.out_grad(0)?, s.output(1));
     Ok(vec![Some(s.call_one("Mul", &[g, mask])?)])
@@ -145,7 +176,11 @@ pub fn set() -> OpSet {
         ones,
         zeros,
     ];
-    OpSet::new(of_gradients.into_iter().chain(scales())).unwrap()
+    OpSet::new(of_gradients.into_iter().chain(scales()).chain(norms())).unwrap()
+}
+
+fn map_of(a: &[f64], f: &dyn Fn(f64) -> f64) -> Vec<f64> {
+    a.iter().map(|a| f(*a)).collect()
 }
 
 fn zip_of(a: &[f64], b: &[f64], f: &dyn Fn(f64, f64) -> f64) -> Vec<f64> {
@@ -169,6 +204,16 @@ pub fn compute(op: &str, inputs: &[Vec<f64>], n_outputs: usize, random: f64) -> 
         "_backward_Tanh" => zip(&|g, y| g * (1.0 - y * y)),
         "Sign" => map(&f64::signum),
         "Opaque" | "Blocked" | "_copy" | "_CrossDeviceCopy" => inputs[0].clone(),
+        "Norm" => return vec![map(&|x| x * x + 0.5), map(&|x| 2.0 * x)],
+        "NormTanh" => return vec![map(&|x| (x * x + 0.5).tanh()), map(&|x| 2.0 * x)],
+        // Halves and doubles are exact.
+        "NormTanhAgain" => zip(&|x, slope| (x * slope / 2.0 + 0.5).tanh()),
+        "_backward_Norm" => zip_of(&inputs[0], &inputs[2], &|g, slope| g * slope),
+        "_backward_NormTanh" => {
+            let slopes = map_of(&inputs[1], &|x| (x * x + 0.5).tanh());
+            let through = zip_of(&inputs[0], &slopes, &|g, y| g * (1.0 - y * y));
+            zip_of(&through, &inputs[2], &|g, slope| g * slope)
+        }
         "Moving" => map(&|x| x * x),
         "_backward_Moving" => zip(&|g, x| 2.0 * g * x),
         "ones_like" => map(&|_| 1.0),

@@ -1,10 +1,11 @@
-//! Calls that several others become when a graph is partitioned for inference.
+//! Calls that several others become when a graph is partitioned for inference; and in training, batch normalisation with relu.
 //!
 //! Each is declared beside the operator it begins with, as a companion of it, so that only passes make calls of it; the
 //! reference kernel computes what the replaced calls compute, and rounds once. None has a gradient.
 
 pub mod bn_relu;
 pub mod bn_relu_quantize;
+pub mod bn_relu_training;
 pub mod convolution;
 mod epilogue;
 pub mod fold_bias;

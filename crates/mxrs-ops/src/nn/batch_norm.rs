@@ -98,7 +98,8 @@ pub fn define() -> OpDef {
         companions: || {
             let relu = [fused::bn_relu::define(), fused::bn_relu_quantize::define()];
             let fold = [fused::fold_weight::define(), fused::fold_bias::define()];
-            std::iter::once(define_backward()).chain(relu).chain(fold).collect()
+            let training = fused::bn_relu_training::define();
+            std::iter::once(define_backward()).chain(relu).chain(fold).chain(training).collect()
         },
         reference: Some(normalise),
         samples,
@@ -149,7 +150,11 @@ fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs:
     learn(to_data, data, "output")
 }
 
-fn infer_backward_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+pub(crate) fn infer_backward_dtype(
+    _: &OpParams,
+    inputs: &mut [Option<DType>],
+    outputs: &mut [Option<DType>],
+) -> Result<()> {
     let ([ograd, data, per_channel @ ..], [to_data, others @ ..]) = (inputs, outputs) else { return Ok(()) };
     let Some(known) = ograd.or(*data).or(*to_data) else { return Ok(()) };
     for (dtype, name) in [(ograd, "ograd"), (data, "data"), (to_data, "output")] {
@@ -200,6 +205,17 @@ pub(crate) fn statistics_of(data: DType) -> DType {
 }
 
 fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
+    normalise_and(params, inputs, outputs, mode, |y| y)
+}
+
+/// The call with `act` behind it.
+pub(crate) fn normalise_and(
+    params: &OpParams,
+    inputs: &[RefInput<'_>],
+    outputs: &mut [RefOutput<'_>],
+    mode: RunMode,
+    act: impl Fn(f64) -> f64,
+) -> Result<()> {
     let params = params.get::<BatchNormParams>();
     let shape = &inputs[0].desc.shape;
     let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
@@ -214,7 +230,7 @@ fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
             var[c] = elements(c).map(|i| (x[i] - mean[c]).powi(2)).sum::<f64>() / count;
         }
     }
-    let y = scaled(params, shape, &x, [&gamma, &beta, &mean, &var])?;
+    let y: Vec<f64> = scaled(params, shape, &x, [&gamma, &beta, &mean, &var])?.into_iter().map(act).collect();
     let inverse_deviation = params.inverse_deviation(&var);
     numeric::write(&mut outputs[0], &y);
     numeric::write(&mut outputs[1], &mean);
@@ -243,9 +259,18 @@ pub(crate) fn scaled(
     x: &[f64],
     [gamma, beta, mean, var]: [&[f64]; 4],
 ) -> Result<Vec<f64>> {
+    scaled_by(params, shape, x, [gamma, beta, mean, &params.inverse_deviation(var)])
+}
+
+/// `gamma · (x - mean) · inverse_deviation + beta`, not rounded yet.
+pub(crate) fn scaled_by(
+    params: &BatchNormParams,
+    shape: &Shape,
+    x: &[f64],
+    [gamma, beta, mean, inverse_deviation]: [&[f64]; 4],
+) -> Result<Vec<f64>> {
     let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
     let (_, channels, inner) = around_axis(shape, axis);
-    let inverse_deviation = params.inverse_deviation(var);
     let value = |(i, x): (usize, &f64)| {
         let c = i / inner % channels;
         let gamma = if params.fix_gamma { 1.0 } else { gamma[c] };
@@ -255,11 +280,21 @@ pub(crate) fn scaled(
 }
 
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
+    let values = [0, 1, 2, 3, 4].map(|i| numeric::read(&inputs[i]));
+    gradients(params, &inputs[1].desc.shape, values, outputs, mode)
+}
+
+/// The gradients with respect to data, gamma and beta, from that of the output, data, gamma, mean and inverse deviation.
+pub(crate) fn gradients(
+    params: &OpParams,
+    shape: &Shape,
+    [g, x, gamma, mean, inv_std]: [Vec<f64>; 5],
+    outputs: &mut [RefOutput<'_>],
+    mode: RunMode,
+) -> Result<()> {
     let params = params.get::<BatchNormParams>();
-    let shape = &inputs[1].desc.shape;
     let axis = resolve_axis(i64::from(params.axis), shape.ndim(), "data")?;
     let (outer, channels, inner) = around_axis(shape, axis);
-    let [g, x, gamma, mean, inv_std] = [0, 1, 2, 3, 4].map(|i| numeric::read(&inputs[i]));
     let count = (outer * inner) as f64;
     let (mut to_data, mut to_gamma, mut to_beta) = (vec![0.0; x.len()], vec![0.0; channels], vec![0.0; channels]);
     for c in 0..channels {

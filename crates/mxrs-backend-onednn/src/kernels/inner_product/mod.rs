@@ -1,4 +1,5 @@
-//! FullyConnected as an inner product: `[N, K] x [O, K]ᵀ + [O]`.
+//! FullyConnected as an inner product: `[N, K] x [O, K]ᵀ + [O]`. Weights have the layout that oneDNN likes best; in training
+//! they stay as they are.
 
 pub mod backward;
 
@@ -95,7 +96,11 @@ pub fn prepare_fused(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepar
 /// Builds the primitive of data, weight, bias if there is one, and the operand of the epilogue if there is one.
 fn build(library: &Arc<Library>, call: &OpCall<'_>, p: &FullyConnectedParams, epilogue: &Epilogue) -> Result<Prepared> {
     let source = &call.inputs[0];
-    let problem = Problem::new(source, &call.inputs[1])?;
+    let mut problem = Problem::new(source, &call.inputs[1])?;
+    if !call.is_constant.get(1).copied().unwrap_or(false) && call.is_train {
+        // Other weights in every step: a copy in another layout takes longer than it saves, and as much memory again.
+        problem.weights = MemDesc::dense(&dims([problem.n_out, problem.k]), call.inputs[1].dtype)?;
+    }
     let bias = MemDesc::dense(&dims([problem.n_out]), source.dtype)?;
     let bias = (!p.no_bias).then_some(bias);
     let attributes = epilogue.attributes()?;

@@ -34,7 +34,7 @@ pub fn all(subject: &Subject, settings: &BindOptions) -> Outcome<Vec<Recomputed>
     };
     let off = plan(Recompute::Off).map_err(Failure::binding)?.arena_bytes;
     let half = Recompute::Budget(off / 2);
-    let mut modes = vec![Recompute::Off, Recompute::Mirror, Recompute::Sqrt, Recompute::Chain, half];
+    let mut modes = vec![Recompute::Off, Recompute::Light, Recompute::Mirror, Recompute::Sqrt, Recompute::Chain, half];
     if !modes.contains(&settings.recompute) {
         modes.push(settings.recompute);
     }
@@ -59,6 +59,7 @@ pub fn all(subject: &Subject, settings: &BindOptions) -> Outcome<Vec<Recomputed>
 fn word(mode: Recompute) -> String {
     match mode {
         Recompute::Off => "off".into(),
+        Recompute::Light => "light".into(),
         Recompute::Mirror => "mirror".into(),
         Recompute::Sqrt => "sqrt".into(),
         Recompute::Chain => "chain".into(),

@@ -1,8 +1,9 @@
 //! Recomputation: the backward part reads clones of forward calls, so that their outputs need not be kept until then.
 //!
-//! Every way of choosing ([`mirror`], [`sqrt_segments`], [`chain_checkpoints`], [`within_budget`]) is a set of forward
+//! Every way of choosing ([`first_again`], [`mirror`], [`sqrt_segments`], [`chain_checkpoints`], [`within_budget`]) is a set of forward
 //! calls to *store*; [`recompute`] does the rest. A forward call is computed once more at most, all in one go with what
-//! it needs, just before the first gradient call that reads it, and waits for the gradient call before that.
+//! it needs, just before the first gradient call that reads it, and waits for the gradient call before that. Where an operator
+//! says how its first output is made [again](mxrs_op::OpDef::again) from the others, these are kept, and that is done.
 //!
 //! - G13 no value, no gradient, no auxiliary state and no random number changes: clones say what they are a clone of
 //!   ([`Node::clone_of`](crate::Node::clone_of)), so that whoever runs them replays random numbers and lets them rewrite nothing.
@@ -11,6 +12,7 @@
 mod budget;
 mod chain;
 mod cuts;
+mod light;
 mod mirror;
 mod sqrt;
 #[cfg(test)]
@@ -18,13 +20,17 @@ mod tests;
 
 pub use budget::within_budget;
 pub use chain::chain_checkpoints;
+pub use light::first_again;
 pub use mirror::{Mirroring, mirror};
 pub use sqrt::sqrt_segments;
 
 use super::names::UniqueNames;
 use super::rewrite::Rewrite;
 use crate::{Entry, GradientGraph, Graph, Node, NodeId};
+use mxrs_op::OpDef;
 use mxrs_types::Result;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Lets the backward part read clones of forward calls that `is_stored` denies.
 ///
@@ -43,6 +49,7 @@ pub fn recompute(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> 
         names: UniqueNames::of(graph),
         is_kept: kept_entries(joined, |id| must_store[id.index()] || is_stored(id)),
         clones: vec![None; joined.n_forward_nodes],
+        again: FxHashMap::default(),
         graph,
     };
     // The last gradient call before the one at hand.
@@ -107,6 +114,8 @@ struct Recompute<'g> {
     is_kept: Vec<bool>,
     /// New id of the clone of each forward node.
     clones: Vec<Option<NodeId>>,
+    /// Operators that make first outputs again, by those that made them.
+    again: FxHashMap<&'static str, Arc<OpDef>>,
 }
 
 impl Recompute<'_> {
@@ -131,6 +140,13 @@ impl Recompute<'_> {
         old.inputs.iter().enumerate().map(input).collect()
     }
 
+    /// The operator that makes the first output of a call again.
+    fn again(&mut self, node: &Node) -> Option<Arc<OpDef>> {
+        let op = node.op.as_ref()?;
+        let define = op.again?;
+        Some(self.again.entry(op.name).or_insert_with(|| Arc::new(define())).clone())
+    }
+
     /// Makes the clones that the gradient call `reader` reads and that are not there yet, and what those read.
     fn clone_for(&mut self, reader: NodeId, before: Option<NodeId>) -> Result<()> {
         let mut missing: Vec<NodeId> = Vec::new();
@@ -147,12 +163,20 @@ impl Recompute<'_> {
         missing.sort_unstable();
         for id in missing {
             let old = self.graph.node(id);
-            let clone = Node {
+            let mut clone = Node {
                 name: self.names.take(format!("{}_mirror", old.name)),
                 inputs: self.inputs(old),
                 control_deps: before.into_iter().collect(),
                 ..old.clone()
             };
+            if let Some(op) = self.again(old) {
+                let n_inputs = clone.inputs.len() - old.op.as_ref().map_or(0, |op| op.n_aux);
+                clone.inputs.truncate(n_inputs);
+                let others = (1..old.n_outputs as u32).map(|index| self.rewrite.entry(Entry::new(id, index)));
+                clone.inputs.extend(others);
+                clone.op = Some(op);
+                [clone.n_outputs, clone.n_visible] = [1; 2];
+            }
             let clone = self.rewrite.out.push(clone);
             self.rewrite.out.set_clone_of(clone, self.rewrite.id(id))?;
             self.clones[id.index()] = Some(clone);
@@ -172,7 +196,9 @@ fn kept_entries(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> V
     let mut kept = vec![true; graph.n_entries()];
     for (id, node) in graph.iter().take(joined.n_forward_nodes) {
         if !node.is_variable() && !is_stored(id) {
-            graph.output_ids(id).for_each(|e| kept[e.index()] = false);
+            // With the others it is made again.
+            let n_lost = if node.op.as_ref().is_some_and(|op| op.again.is_some()) { 1 } else { node.n_outputs };
+            graph.output_ids(id).take(n_lost).for_each(|e| kept[e.index()] = false);
         }
     }
     for head in graph.heads() {

@@ -1,0 +1,52 @@
+//! `_bn_relu_again`: the values once more, from the statistics there are.
+
+use super::super::batch_norm::{Run, normalise};
+use super::super::pass::{Memory, Pass, PassKernel};
+use super::Problem;
+use super::forward::factors;
+use crate::epilogue::Bounds;
+use crate::layouts::BLOCK;
+use std::ops::Range;
+
+/// The kernel of this name.
+pub fn kernel(name: String, problem: Problem) -> PassKernel {
+    let pass = Again { problem, normalise: normalise(problem.isa) };
+    PassKernel { name, pass: Box::new(pass), threads: problem.threads }
+}
+
+struct Again {
+    problem: Problem,
+    normalise: unsafe fn(&Run<'_>),
+}
+
+impl Pass for Again {
+    /// Planes.
+    fn pieces(&self) -> usize {
+        self.problem.n * self.problem.blocks()
+    }
+
+    fn numbers(&self) -> usize {
+        2 * self.problem.plane()
+    }
+
+    unsafe fn run(&self, memory: &Memory, pieces: Range<usize>) {
+        for piece in pieces {
+            let block = piece % self.problem.blocks();
+            let (first, n) = self.problem.channels_of(block);
+            let [mut mean, mut inverse] = [[0.0; BLOCK]; 2];
+            for i in 0..n {
+                // SAFETY: below the number of channels.
+                [mean[i], inverse[i]] = [3, 4].map(|input| unsafe { *memory.inputs[input].add(first + i) });
+            }
+            // SAFETY: planes follow each other in both tensors; the inputs are those of the call.
+            unsafe {
+                let given = [memory.inputs[1], memory.inputs[2]];
+                let factors = factors(&self.problem, block, given, [&mean, &inverse]);
+                let at = piece * self.problem.plane();
+                let (src, dst) = (memory.inputs[0].add(at), memory.dst.add(at));
+                let len = self.problem.plane();
+                (self.normalise)(&Run { src, dst, len, factors: &factors, bounds: Bounds::RELU });
+            }
+        }
+    }
+}

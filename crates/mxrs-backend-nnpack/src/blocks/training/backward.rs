@@ -1,0 +1,192 @@
+//! `_backward_bn_relu`: sums of the gradient over a block of channels, then the gradient of its data.
+
+use super::super::batch_norm::Factors;
+use super::Problem;
+use super::forward::{factors, put};
+use super::sums::{Products, Sums, let_through, products};
+use super::sweep::{self, Kept, Scratch, Sweep};
+use crate::gemm::lanes::Lanes;
+use crate::isa::for_each_set;
+use crate::layouts::BLOCK;
+use mxrs_op::{Kernel, KernelArgs};
+use mxrs_types::{Result, WriteReq};
+
+/// The kernel.
+pub struct Backward {
+    name: String,
+    problem: Problem,
+}
+
+/// Planes of one block of an image.
+struct Planes<'a> {
+    ograd: *const f32,
+    data: *const f32,
+    dst: *mut f32,
+    pixels: usize,
+    factors: &'a Factors,
+    /// What is subtracted of the gradient, alone and times the distance from the mean.
+    less: &'a [[f32; BLOCK]; 2],
+    /// Whether the result is added to what is there.
+    adds: bool,
+}
+
+for_each_set! {
+    /// Code for the gradient of the data.
+    fn gradient: unsafe fn(planes: &Planes<'_>) = gradient_of
+}
+
+/// # Safety
+/// The planes may be read and written, and the instructions of `L` are there.
+#[inline(always)]
+unsafe fn gradient_of<L: Lanes>(planes: &Planes<'_>) {
+    let f = planes.factors;
+    for lane in (0..BLOCK).step_by(L::N) {
+        // SAFETY: the caller's promise; each number is read before it is written.
+        unsafe {
+            let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
+            let factors = [of(&f.mean), of(&f.scale), of(&f.shift)];
+            let [less, less_distance] = [&planes.less[0], &planes.less[1]].map(of);
+            for at in (lane..planes.pixels * BLOCK).step_by(BLOCK) {
+                let [ograd, data] = [planes.ograd, planes.data].map(|from| L::load(from.add(at)));
+                let (through, distance) = let_through(ograd, data, factors);
+                let result = distance.neg_mul_add(less_distance, through.sub(less)).mul(factors[1]);
+                let to = planes.dst.add(at);
+                if planes.adds { L::load(to).add(result) } else { result }.store(to);
+            }
+        }
+    }
+}
+
+/// The call under way.
+struct Call<'a> {
+    problem: &'a Problem,
+    /// The output's gradient, data, gamma, beta, mean and inverse deviation.
+    inputs: [*const f32; 6],
+    /// Null where the gradient of the data is not wanted.
+    dst: *mut f32,
+    adds: bool,
+    products: unsafe fn(&Products<'_>, &mut Sums),
+    gradient: unsafe fn(&Planes<'_>),
+}
+
+// SAFETY: pointers only; `Sweep` says who may use what they point to.
+unsafe impl Sync for Call<'_> {}
+
+impl Call<'_> {
+    /// # Safety
+    /// As those of [`Sweep`].
+    unsafe fn factors(&self, block: usize) -> (Factors, [f32; BLOCK]) {
+        let (first, n) = self.problem.channels_of(block);
+        let [mut mean, mut inverse] = [[0.0; BLOCK]; 2];
+        for i in 0..n {
+            // SAFETY: below the number of channels.
+            [mean[i], inverse[i]] = [4, 5].map(|input| unsafe { *self.inputs[input].add(first + i) });
+        }
+        // SAFETY: the inputs are those of the call.
+        let factors = unsafe { factors(self.problem, block, [self.inputs[2], self.inputs[3]], [&mean, &inverse]) };
+        (factors, inverse)
+    }
+}
+
+impl Sweep for Call<'_> {
+    unsafe fn gather(&self, n: usize, block: usize) -> Sums {
+        let (mut sums, at) = (Sums::NONE, self.problem.at(n, block));
+        // SAFETY: planes of the call; the code is for instructions that are there.
+        unsafe {
+            let (factors, _) = self.factors(block);
+            let [ograd, data] = [0, 1].map(|input: usize| self.inputs[input].add(at));
+            let planes = Products { ograd, data, pixels: self.problem.pixels, factors: &factors };
+            (self.products)(&planes, &mut sums);
+        }
+        sums
+    }
+
+    fn join(&self, all: &mut Sums, next: &Sums) {
+        all.join_sums(next.count, &next.first, &next.second);
+    }
+
+    unsafe fn settle(&self, block: usize, all: &Sums) -> Kept {
+        // SAFETY: the caller's promise.
+        let (_, inverse) = unsafe { self.factors(block) };
+        let mut kept = Kept { results: [[0.0; BLOCK]; 2], factors: [[0.0; BLOCK]; 2] };
+        for i in 0..self.problem.channels_of(block).1 {
+            let inverse = f64::from(inverse[i]);
+            let to_gamma = all.second[i] * inverse;
+            kept.results[0][i] = if self.problem.fix_gamma { 0.0 } else { to_gamma as f32 };
+            kept.results[1][i] = all.first[i] as f32;
+            // Statistics of the batch are functions of the data, moving ones are constants.
+            if self.problem.uses_batch {
+                kept.factors[0][i] = (all.first[i] / all.count) as f32;
+                kept.factors[1][i] = (to_gamma * inverse / all.count) as f32;
+            }
+        }
+        kept
+    }
+
+    unsafe fn write(&self, n: usize, block: usize, kept: &Kept) {
+        if self.dst.is_null() {
+            return;
+        }
+        let at = self.problem.at(n, block);
+        // SAFETY: planes of the call, of which the written one is this thread's.
+        unsafe {
+            let (factors, _) = self.factors(block);
+            let [ograd, data] = [0, 1].map(|input: usize| self.inputs[input].add(at));
+            (self.gradient)(&Planes {
+                ograd,
+                data,
+                dst: self.dst.add(at),
+                pixels: self.problem.pixels,
+                factors: &factors,
+                less: &kept.factors,
+                adds: self.adds,
+            });
+        }
+    }
+}
+
+impl Backward {
+    /// The kernel of this name.
+    pub fn new(name: String, problem: Problem) -> Self {
+        Self { name, problem }
+    }
+}
+
+impl Kernel for Backward {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn adds(&self, output: usize) -> bool {
+        output == 0
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        let problem = &self.problem;
+        let is_wanted = args.reqs[0] != WriteReq::Null;
+        let call = Call {
+            problem,
+            inputs: [0, 1, 2, 3, 4, 5].map(|i| args.inputs[i].as_ptr().cast_const().cast()),
+            dst: if is_wanted { args.outputs[0].as_ptr().cast() } else { std::ptr::null_mut() },
+            adds: args.reqs[0] == WriteReq::Add,
+            products: products(problem.isa),
+            gradient: gradient(problem.isa),
+        };
+        // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else, except that the first
+        // input may be the first output, each number of which is read before it is written; the scratch memory is as large
+        // as planned.
+        let scratch = unsafe {
+            let scratch = Scratch::new(problem, args.scratch.as_ptr());
+            sweep::run(problem, &call, scratch, args.team);
+            scratch
+        };
+        for block in 0..problem.blocks() {
+            // SAFETY: the sweep is over.
+            let kept = unsafe { scratch.kept(block) };
+            let (first, n) = problem.channels_of(block);
+            put(&args.outputs[1], args.reqs[1], first, &kept.results[0][..n]);
+            put(&args.outputs[2], args.reqs[2], first, &kept.results[1][..n]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! `_bn_relu`: statistics of a block of channels, then its values.
+
+use super::super::batch_norm::{Factors, Run, normalise};
+use super::Problem;
+use super::sums::{Moments, Sums, moments};
+use super::sweep::{self, Kept, Scratch, Sweep};
+use crate::epilogue::Bounds;
+use crate::kernel::meet_request;
+use crate::layouts::BLOCK;
+use mxrs_op::{Kernel, KernelArgs, RawTensor};
+use mxrs_types::{DType, Result, WriteReq};
+
+/// The kernel.
+pub struct Forward {
+    /// For traces.
+    pub name: String,
+    /// What is normalised.
+    pub problem: Problem,
+    /// Inputs that are rewritten.
+    pub rewrites: &'static [usize],
+}
+
+/// What a channel is normalised by; of those that do not exist 0 remains 0.
+///
+/// # Safety
+/// `gamma` and `beta` have a number for every channel.
+pub unsafe fn factors(
+    problem: &Problem,
+    block: usize,
+    [gamma, beta]: [*const f32; 2],
+    [mean, inverse]: [&[f32; BLOCK]; 2],
+) -> Factors {
+    let mut factors = Factors { mean: [0.0; BLOCK], scale: [0.0; BLOCK], shift: [0.0; BLOCK] };
+    let (first, n) = problem.channels_of(block);
+    for i in 0..n {
+        // SAFETY: below the number of channels.
+        let (gamma, beta) = unsafe { (*gamma.add(first + i), *beta.add(first + i)) };
+        let gamma = if problem.fix_gamma { 1.0 } else { f64::from(gamma) };
+        factors.mean[i] = mean[i];
+        factors.scale[i] = (gamma * f64::from(inverse[i])) as f32;
+        factors.shift[i] = beta;
+    }
+    factors
+}
+
+/// The call under way.
+struct Call<'a> {
+    problem: &'a Problem,
+    /// Data, gamma, beta and the moving statistics.
+    inputs: [*const f32; 5],
+    dst: *mut f32,
+    moments: unsafe fn(&Moments, &mut Sums),
+    normalise: unsafe fn(&Run<'_>),
+}
+
+// SAFETY: pointers only; `Sweep` says who may use what they point to.
+unsafe impl Sync for Call<'_> {}
+
+impl Sweep for Call<'_> {
+    unsafe fn gather(&self, n: usize, block: usize) -> Sums {
+        let mut sums = Sums::NONE;
+        if self.problem.uses_batch {
+            // SAFETY: a plane of the data; the code is for instructions that are there.
+            unsafe {
+                let data = self.inputs[0].add(self.problem.at(n, block));
+                (self.moments)(&Moments { data, pixels: self.problem.pixels }, &mut sums);
+            }
+        }
+        sums
+    }
+
+    fn join(&self, all: &mut Sums, next: &Sums) {
+        if self.problem.uses_batch {
+            all.join_moments(next.count, &next.first, &next.second);
+        }
+    }
+
+    unsafe fn settle(&self, block: usize, all: &Sums) -> Kept {
+        let mut kept = Kept { results: [[0.0; BLOCK]; 2], factors: [[0.0; BLOCK]; 2] };
+        let (first, n) = self.problem.channels_of(block);
+        for i in 0..n {
+            let (mean, variance) = match self.problem.uses_batch {
+                true => (all.first[i], all.second[i] / all.count),
+                // SAFETY: below the number of channels.
+                false => {
+                    let [mean, variance] = [3, 4].map(|input| unsafe { f64::from(*self.inputs[input].add(first + i)) });
+                    (mean, variance)
+                }
+            };
+            kept.results[0][i] = mean as f32;
+            kept.results[1][i] = (1.0 / (variance + self.problem.eps).sqrt()) as f32;
+            // What moves the moving statistics.
+            kept.factors[0][i] = variance as f32;
+        }
+        kept
+    }
+
+    unsafe fn write(&self, n: usize, block: usize, kept: &Kept) {
+        if self.dst.is_null() {
+            return;
+        }
+        let [mean, inverse] = &kept.results;
+        // SAFETY: the inputs are those of the call, the plane is this thread's.
+        unsafe {
+            let factors = factors(self.problem, block, [self.inputs[1], self.inputs[2]], [mean, inverse]);
+            let at = self.problem.at(n, block);
+            let (src, dst) = (self.inputs[0].add(at), self.dst.add(at));
+            let len = self.problem.plane();
+            (self.normalise)(&Run { src, dst, len, factors: &factors, bounds: Bounds::RELU });
+        }
+    }
+}
+
+impl Forward {
+    fn write(&self, args: &KernelArgs<'_>, dst: *mut f32) {
+        let problem = &self.problem;
+        let inputs = [0, 1, 2, 3, 4].map(|i| args.inputs[i].as_ptr().cast_const().cast());
+        let call = Call { problem, inputs, dst, moments: moments(problem.isa), normalise: normalise(problem.isa) };
+        // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else; the scratch memory is
+        // as large as planned.
+        let scratch = unsafe {
+            let scratch = Scratch::new(problem, args.scratch.as_ptr());
+            sweep::run(problem, &call, scratch, args.team);
+            scratch
+        };
+        for block in 0..problem.blocks() {
+            // SAFETY: the sweep is over.
+            let kept = unsafe { scratch.kept(block) };
+            let (first, n) = problem.channels_of(block);
+            for (output, values) in [(1, kept.results[0]), (2, kept.results[1])] {
+                put(&args.outputs[output], args.reqs[output], first, &values[..n]);
+            }
+            for (input, (output, req)) in self.rewrites.iter().zip(args.outputs.iter().zip(args.reqs).skip(N_OUTPUTS)) {
+                let batch = if *input == 3 { kept.results[0] } else { kept.factors[0] };
+                let mut values = [1.0; BLOCK];
+                if *input != 1 {
+                    for i in 0..n {
+                        // SAFETY: below the number of channels; it is rewritten after this.
+                        let old = f64::from(unsafe { *inputs[*input].add(first + i) });
+                        let moved = problem.momentum * old + (1.0 - problem.momentum) * f64::from(batch[i]);
+                        values[i] = moved as f32;
+                    }
+                }
+                // The old value is part of the new one: there is nothing to add to.
+                let req = if *req == WriteReq::Null { *req } else { WriteReq::Write };
+                put(output, req, first, &values[..n]);
+            }
+        }
+    }
+}
+
+/// Outputs before the rewritten inputs.
+const N_OUTPUTS: usize = 3;
+
+/// Does with some numbers of an output what is asked for.
+pub fn put(output: &RawTensor<'_>, req: WriteReq, first: usize, values: &[f32]) {
+    if req == WriteReq::Null {
+        return;
+    }
+    for (i, value) in values.iter().enumerate() {
+        // SAFETY: an output of the running call with a number for each channel, of which no slice lives.
+        unsafe {
+            let to = output.as_ptr().cast::<f32>().add(first + i);
+            *to = if req == WriteReq::Add { *to + value } else { *value };
+        }
+    }
+}
+
+impl Kernel for Forward {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        if args.reqs.first() == Some(&WriteReq::Null) {
+            self.write(args, std::ptr::null_mut());
+        }
+        meet_request(args, DType::F32, |dst| {
+            self.write(args, dst.as_ptr().cast());
+            Ok(())
+        })
+    }
+}

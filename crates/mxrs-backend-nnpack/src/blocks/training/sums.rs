@@ -1,0 +1,173 @@
+//! Sums over the pixels of a plane, for each of its 16 channels: short ones in `f32`, all of them together in `f64`.
+
+use super::super::batch_norm::Factors;
+use crate::gemm::lanes::Lanes;
+use crate::isa::for_each_set;
+use crate::layouts::BLOCK;
+
+/// Pixels of a short sum: they stay in the first-level cache while their mean is made.
+const SHORT: usize = 128;
+
+/// Two sums of each channel, and of how many pixels: of mean and squared distance from it, or of products.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Sums {
+    /// Pixels.
+    pub count: f64,
+    /// Means; or sums of gradients.
+    pub first: [f64; BLOCK],
+    /// Sums of squared distances from the mean; or of gradients times distances from the mean.
+    pub second: [f64; BLOCK],
+}
+
+impl Sums {
+    /// Of no pixels.
+    pub const NONE: Self = Self { count: 0.0, first: [0.0; BLOCK], second: [0.0; BLOCK] };
+
+    /// Means and squared distances of both together. Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm
+    /// for computing sample variances, 1979.
+    #[inline(always)]
+    pub fn join_moments(&mut self, count: f64, first: &[f64; BLOCK], second: &[f64; BLOCK]) {
+        let all = self.count + count;
+        let (part, between) = (count / all, self.count * count / all);
+        for i in 0..BLOCK {
+            let delta = first[i] - self.first[i];
+            self.first[i] += delta * part;
+            self.second[i] += second[i] + delta * delta * between;
+        }
+        self.count = all;
+    }
+
+    /// Sums of both together.
+    #[inline(always)]
+    pub fn join_sums(&mut self, count: f64, first: &[f64; BLOCK], second: &[f64; BLOCK]) {
+        self.count += count;
+        for i in 0..BLOCK {
+            self.first[i] += first[i];
+            self.second[i] += second[i];
+        }
+    }
+}
+
+/// A plane to gather the moments of.
+pub struct Moments {
+    /// Its pixels, 16 numbers each.
+    pub data: *const f32,
+    /// How many.
+    pub pixels: usize,
+}
+
+for_each_set! {
+    /// Code for the moments of a plane.
+    pub fn moments: unsafe fn(plane: &Moments, to: &mut Sums) = moments_of
+}
+
+/// # Safety
+/// The plane may be read, and the instructions of `L` are there.
+#[inline(always)]
+unsafe fn moments_of<L: Lanes>(plane: &Moments, to: &mut Sums) {
+    *to = Sums::NONE;
+    for start in (0..plane.pixels).step_by(SHORT) {
+        let len = SHORT.min(plane.pixels - start);
+        let [mut mean, mut squares] = [[0.0f32; BLOCK]; 2];
+        for lane in (0..BLOCK).step_by(L::N) {
+            // SAFETY: the caller's promise: these pixels are in the plane, and a register fits into the arrays.
+            unsafe {
+                let from = plane.data.add(start * BLOCK + lane);
+                let sum = over_pixels::<L>(len, |sum, i| sum.add(L::load(from.add(i * BLOCK))));
+                let average = sum.mul(L::splat(1.0 / len as f32));
+                let spread = over_pixels::<L>(len, |sum, i| {
+                    let distance = L::load(from.add(i * BLOCK)).sub(average);
+                    distance.mul_add(distance, sum)
+                });
+                average.store(mean.as_mut_ptr().add(lane));
+                spread.store(squares.as_mut_ptr().add(lane));
+            }
+        }
+        to.join_moments(len as f64, &mean.map(f64::from), &squares.map(f64::from));
+    }
+}
+
+/// Planes to gather the gradient of.
+pub struct Products<'a> {
+    /// The gradient of the output.
+    pub ograd: *const f32,
+    /// The data.
+    pub data: *const f32,
+    /// How many pixels.
+    pub pixels: usize,
+    /// What the data are normalised by.
+    pub factors: &'a Factors,
+}
+
+for_each_set! {
+    /// Code for the sums of what the relu let through of a gradient, alone and times the data's distance from the mean.
+    pub fn products: unsafe fn(planes: &Products<'_>, to: &mut Sums) = products_of
+}
+
+/// # Safety
+/// The planes may be read, and the instructions of `L` are there.
+#[inline(always)]
+unsafe fn products_of<L: Lanes>(planes: &Products<'_>, to: &mut Sums) {
+    *to = Sums::NONE;
+    let f = planes.factors;
+    for start in (0..planes.pixels).step_by(SHORT) {
+        let len = SHORT.min(planes.pixels - start);
+        let [mut all, mut times] = [[0.0f32; BLOCK]; 2];
+        for lane in (0..BLOCK).step_by(L::N) {
+            // SAFETY: the caller's promise: these pixels are in both planes, and a register fits into the arrays.
+            unsafe {
+                let at = start * BLOCK + lane;
+                let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
+                let factors = [of(&f.mean), of(&f.scale), of(&f.shift)];
+                let [mut sums, mut products] = [[L::splat(0.0); 4]; 2];
+                for i in 0..len {
+                    let [ograd, data] = [planes.ograd, planes.data].map(|from| L::load(from.add(at + i * BLOCK)));
+                    let (through, distance) = let_through(ograd, data, factors);
+                    sums[i % 4] = sums[i % 4].add(through);
+                    products[i % 4] = through.mul_add(distance, products[i % 4]);
+                }
+                let total = |[a, b, c, d]: [L; 4]| a.add(b).add(c.add(d));
+                total(sums).store(all.as_mut_ptr().add(lane));
+                total(products).store(times.as_mut_ptr().add(lane));
+            }
+        }
+        to.join_sums(len as f64, &all.map(f64::from), &times.map(f64::from));
+    }
+}
+
+/// Of a gradient what the relu let through, and the distance of the data from the mean: the operations are those of the
+/// forward pass.
+///
+/// # Safety
+/// The instructions of `L` are there.
+#[inline(always)]
+pub unsafe fn let_through<L: Lanes>(ograd: L, data: L, [mean, scale, shift]: [L; 3]) -> (L, L) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let distance = data.sub(mean);
+        (ograd.where_above_zero(distance.mul_add(scale, shift)), distance)
+    }
+}
+
+/// The sum of what `add` adds for every pixel, over four sums that do not wait for each other.
+///
+/// # Safety
+/// `add` may be called for all pixels, and the instructions of `L` are there.
+#[inline(always)]
+unsafe fn over_pixels<L: Lanes>(pixels: usize, add: impl Fn(L, usize) -> L) -> L {
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        let mut sums = [L::splat(0.0); 4];
+        let whole = pixels / 4 * 4;
+        for i in (0..whole).step_by(4) {
+            for (k, sum) in sums.iter_mut().enumerate() {
+                *sum = add(*sum, i + k);
+            }
+        }
+        for i in whole..pixels {
+            sums[0] = add(sums[0], i);
+        }
+        sums[0].add(sums[1]).add(sums[2].add(sums[3]))
+    }
+}

@@ -1,0 +1,157 @@
+//! Batch normalisation with relu in training: shapes of known networks and odd ones against the reference kernels, the same
+//! bits on any number of threads, and the same bits again.
+
+mod common;
+mod copies;
+
+use common::{backends, check};
+use copies::copy;
+use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use mxrs_op::{Backend, Fill, KernelArgs, OpCall, RawTensor, Sample};
+use mxrs_sync::Team;
+use mxrs_testkit::AlignedBuffer;
+use mxrs_testkit::conformance::{Prepared, team};
+use mxrs_types::{DType, WriteReq};
+
+const FREE: [(&str, &str); 2] = [("fix_gamma", "False"), ("eps", "2e-05")];
+/// Of planes that are one sum or several, of blocks that are whole or not, for as many threads as there are or not.
+const SIZES: [[usize; 4]; 6] =
+    [[2, 64, 12, 11], [3, 48, 7, 7], [2, 20, 3, 5], [4, 33, 1, 2], [1, 16, 30, 31], [5, 80, 4, 4]];
+
+fn forward(sizes: [usize; 4], attrs: &[(&str, &str)]) -> Sample {
+    let c: &[usize] = &[sizes[1]];
+    let sample = Sample::new("training", [], &[&sizes, c, c, c, c]);
+    let sample = Sample { attrs: attrs.iter().copied().collect(), is_train: true, ..sample };
+    sample.fill(1, Fill::Uniform(-2.0, 2.0)).fill(4, Fill::Uniform(0.1, 2.0))
+}
+
+fn backward(sizes: [usize; 4], attrs: &[(&str, &str)]) -> Sample {
+    let c: &[usize] = &[sizes[1]];
+    let sample = Sample::new("training", [], &[&sizes, &sizes, c, c, c, c]);
+    let sample = Sample { attrs: attrs.iter().copied().collect(), is_train: true, ..sample };
+    sample.fill(2, Fill::Uniform(-2.0, 2.0)).fill(4, Fill::Uniform(-0.1, 0.1)).fill(5, Fill::Uniform(1.0, 2.0))
+}
+
+#[test]
+fn all_agree_with_the_reference() {
+    let global = [("use_global_stats", "True"), ("fix_gamma", "False")];
+    for (backend, team) in backends() {
+        for sizes in SIZES {
+            for attrs in [&FREE[..], &[], &global] {
+                let what = check("_bn_relu", &forward(sizes, attrs), &backend, &team);
+                assert!(what.starts_with("nnpack:bn_relu:"), "{what}");
+                check("_bn_relu_again", &forward(sizes, attrs), &backend, &team);
+                check("_backward_bn_relu", &backward(sizes, attrs), &backend, &team);
+            }
+        }
+    }
+}
+
+/// Data far from 0 beside their spread: single squares would lose the variance.
+#[test]
+fn variances_of_data_far_from_zero_are_right() {
+    for (backend, team) in backends() {
+        let sizes = [3, 16, 20, 20];
+        let n = sizes.iter().product::<usize>();
+        let values = (0..n).map(|i| 500.0 + ((i * 7919) % 97) as f64 / 97.0).collect();
+        let attrs = [("fix_gamma", "False"), ("eps", "1e-3")];
+        let sample = forward(sizes, &attrs).fill(0, Fill::Values(values));
+        let outputs = run("_bn_relu", &sample, &backend, &team, WriteReq::Write);
+        let inverse = outputs[2][..16].iter().map(|bits| f64::from(f32::from_bits(*bits)));
+        // Ninety-seven steps of equal height.
+        let expected = 1.0 / ((1.0 - 1.0 / 97f64.powi(2)) / 12.0 + 1e-3).sqrt();
+        for (c, inverse) in inverse.enumerate() {
+            assert!((inverse / expected - 1.0).abs() < 0.01, "channel {c}: {inverse}, not {expected}");
+        }
+    }
+}
+
+/// Runs a sample; bits of the outputs in the layouts that the kernel makes.
+fn run(name: &str, sample: &Sample, backend: &Nnpack, team: &Team, req: WriteReq) -> Vec<Vec<u32>> {
+    let ops = mxrs_ops::catalogue();
+    let op = ops.get(name).expect("it is in the catalogue");
+    let prepared = Prepared::new(op, sample, DType::F32).expect("the reference runs it");
+    let is_constant = vec![false; prepared.inputs.len()];
+    let call: OpCall<'_> = prepared.call(op, &is_constant);
+    let planned = backend.plan(&call).expect("it is taken");
+    let given = prepared.data.iter().zip(&prepared.inputs).zip(&planned.input_layouts);
+    let given: Vec<AlignedBuffer> = given
+        .map(|((data, desc), layout)| copy(backend, data, desc, &desc.with_layout(layout.clone()), team))
+        .collect();
+    let descs = prepared.outputs.iter().zip(&planned.output_layouts);
+    let mut outputs: Vec<AlignedBuffer> =
+        descs.map(|(desc, layout)| AlignedBuffer::poisoned(desc.with_layout(layout.clone()).size_bytes())).collect();
+    if req == WriteReq::Add {
+        bytemuck::cast_slice_mut::<u8, f32>(outputs[0].bytes_mut()).fill(0.25);
+    }
+    let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
+    let raw: Vec<RawTensor<'_>> = outputs.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
+    let mut reqs = vec![WriteReq::Write; raw.len()];
+    reqs[0] = req;
+    let args = KernelArgs {
+        inputs: &given.iter().map(|b| RawTensor::from_slice(b.bytes())).collect::<Vec<_>>(),
+        outputs: &raw,
+        reqs: &reqs,
+        scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
+        team,
+        random: None,
+    };
+    planned.kernel.run(&args).expect("it runs");
+    outputs.iter().map(|b| bytemuck::cast_slice::<u8, u32>(b.bytes()).to_vec()).collect()
+}
+
+fn on(isa: Isa, threads: usize) -> (std::sync::Arc<Nnpack>, std::sync::Arc<Team>) {
+    let team = team(threads);
+    (Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() }), team)
+}
+
+#[test]
+fn bits_are_the_same_on_any_number_of_threads() {
+    for isa in Isa::available() {
+        for sizes in SIZES {
+            for (name, sample) in [("_bn_relu", forward(sizes, &FREE)), ("_backward_bn_relu", backward(sizes, &FREE))] {
+                let of = |threads| {
+                    let (backend, team) = on(isa, threads);
+                    run(name, &sample, &backend, &team, WriteReq::Write)
+                };
+                let one = of(1);
+                assert!([2, 3, 5].iter().all(|threads| of(*threads) == one), "{name} {sizes:?} {}", isa.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_output_is_made_again_bit_for_bit() {
+    for (backend, team) in backends() {
+        for sizes in SIZES {
+            let sample = forward(sizes, &FREE);
+            let ops = mxrs_ops::catalogue();
+            let op = ops.get("_bn_relu").expect("it is in the catalogue");
+            let prepared = Prepared::new(op, &sample, DType::F32).expect("the reference runs it");
+            let first = run("_bn_relu", &sample, &backend, &team, WriteReq::Write);
+            let values = |i: usize| Fill::Values(prepared.data[i].to_f64(DType::F32));
+            let statistics = |i: usize| {
+                let bits = first[i][..sizes[1]].iter();
+                Fill::Values(bits.map(|bits| f64::from(f32::from_bits(*bits))).collect())
+            };
+            let again = forward(sizes, &FREE).fill(0, values(0)).fill(1, values(1)).fill(2, values(2));
+            let again = again.fill(3, statistics(1)).fill(4, statistics(2));
+            let second = run("_bn_relu_again", &again, &backend, &team, WriteReq::Write);
+            assert!(first[0] == second[0], "{sizes:?} {}", backend.options().isa.name());
+        }
+    }
+}
+
+#[test]
+fn a_gradient_is_added_as_if_it_were_written_first() {
+    for (backend, team) in backends() {
+        for sizes in SIZES {
+            let of = |req| run("_backward_bn_relu", &backward(sizes, &FREE), &backend, &team, req);
+            let (written, added) = (of(WriteReq::Write), of(WriteReq::Add));
+            let sums = written[0].iter().map(|bits| (f32::from_bits(*bits) + 0.25).to_bits());
+            assert!(added[0].iter().copied().eq(sums), "{sizes:?} {}", backend.options().isa.name());
+            assert_eq!(written[1..], added[1..]);
+        }
+    }
+}

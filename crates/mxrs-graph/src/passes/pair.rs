@@ -1,0 +1,151 @@
+//! Two calls of a differentiated graph as one, forward and backward: a call and the activation behind it.
+//!
+//! `b = second(first(a))` with the gradients `first'(second'(g, b), …)` becomes `b = both(a)` with `both'(g, …)`. What `first`
+//! made is kept no longer, and the gradient needs neither it nor `b`.
+
+#[cfg(test)]
+mod tests;
+
+use super::rewrite::Rewrite;
+use crate::{Entry, GradientGraph, Node, NodeId};
+use mxrs_op::OpDef;
+use mxrs_types::Result;
+use std::sync::Arc;
+
+/// Which calls, and what becomes of them.
+pub struct CallPair<'a> {
+    /// Whether a node is a first call: its first output is visible, and it has no other.
+    pub is_first: &'a dyn Fn(&Node) -> bool,
+    /// Whether a node is a second call.
+    pub is_second: &'a dyn Fn(&Node) -> bool,
+    /// Names of the operators that are the gradient of the second call, which take the gradient of its output and the output.
+    pub second_gradients: &'a [&'a str],
+    /// Name of the operator that is the gradient of the first call. It takes the gradient of its output, its inputs in order up
+    /// to some, and its hidden outputs.
+    pub first_gradient: &'a str,
+    /// Positions of the inputs of the first call that the gradient of both takes, between the gradient and the hidden outputs.
+    pub kept_inputs: &'a [usize],
+    /// Operator of both, with inputs, parameters and outputs of the first.
+    pub both: Arc<OpDef>,
+    /// Its gradient, with parameters and outputs of the first's.
+    pub gradient: Arc<OpDef>,
+}
+
+/// A pair that was found.
+#[derive(Clone, Copy)]
+struct Found {
+    first: NodeId,
+    second: NodeId,
+    /// Gradient of the second, then of the first.
+    gradients: [NodeId; 2],
+}
+
+/// The graph with pairs as one call each where `accepts` says so of the first, `None` where there are none. Left alone are
+/// pairs whose first result somebody else reads, and those annotated with `__force_mirroring__`. Calls are named as the second.
+///
+/// # Errors
+/// None that a graph from [`gradient`](crate::gradient()) causes.
+pub fn join_pairs(
+    joined: &GradientGraph,
+    pair: &CallPair<'_>,
+    accepts: impl Fn(NodeId) -> bool,
+) -> Result<Option<GradientGraph>> {
+    let graph = &joined.graph;
+    let waited_for: Vec<NodeId> = graph.nodes().iter().flat_map(|n| n.control_deps.iter().copied()).collect();
+    let is_waited_for = |found: &Found| waited_for.iter().any(|id| [found.first, found.gradients[0]].contains(id));
+    let found: Vec<Found> = (0..joined.n_forward_nodes)
+        .filter_map(|i| find(joined, pair, NodeId::new(i)))
+        .filter(|found| !is_waited_for(found) && accepts(found.first))
+        .collect();
+    if found.is_empty() {
+        return Ok(None);
+    }
+    // Per node, the pair that it is a part of.
+    let mut pair_of: Vec<Option<Found>> = vec![None; graph.n_nodes()];
+    for found in &found {
+        [found.first, found.second].iter().chain(&found.gradients).for_each(|id| pair_of[id.index()] = Some(*found));
+    }
+    let mut rewrite = Rewrite::of(graph);
+    for (id, old) in graph.iter() {
+        if id.index() == joined.n_forward_nodes {
+            rewrite.end_forward();
+        }
+        let Some(found) = pair_of[id.index()] else {
+            let node = rewrite.moved(old);
+            rewrite.put(id, node);
+            continue;
+        };
+        let first = graph.node(found.first);
+        if id == found.second {
+            let both = Node {
+                op: Some(pair.both.clone()),
+                name: old.name.clone(),
+                control_deps: rewrite.moved(old).control_deps,
+                ..rewrite.moved(first)
+            };
+            let both = rewrite.put(id, both);
+            // From here on it is what the first was.
+            rewrite.merge(found.first, both);
+        } else if id == found.gradients[1] {
+            let ograd = graph.node(found.gradients[0]).inputs[0];
+            let kept = pair.kept_inputs.iter().map(|i| first.inputs[*i]);
+            let hidden = (1..first.n_outputs as u32).map(|index| Entry::new(found.first, index));
+            let inputs = std::iter::once(ograd).chain(kept).chain(hidden).map(|e| rewrite.entry(e)).collect();
+            let gradient = Node { op: Some(pair.gradient.clone()), inputs, ..rewrite.moved(old) };
+            rewrite.put(id, gradient);
+        }
+    }
+    if joined.n_forward_nodes == graph.n_nodes() {
+        rewrite.end_forward();
+    }
+    let heads = graph.heads().iter().map(|h| rewrite.entry(*h)).collect();
+    joined.after(rewrite.finish(heads)?).map(Some)
+}
+
+/// The pair that begins with a node.
+fn find(joined: &GradientGraph, pair: &CallPair<'_>, first: NodeId) -> Option<Found> {
+    let graph = &joined.graph;
+    let node = graph.node(first);
+    let is_plain = |node: &Node| {
+        node.control_deps.is_empty()
+            && node.subgraphs.is_empty()
+            && node.clone_of.is_none()
+            && node.attrs.get("__force_mirroring__").is_none()
+    };
+    // What only one call reads, in this place, and nobody else asks for.
+    let only_reader = |e: Entry| {
+        let entry = graph.entry_id(e);
+        let is_head = graph.heads().contains(&e) || joined.wanted.contains(&e);
+        match graph.consumers(entry) {
+            [(reader, input)] if !is_head => Some((*reader, *input)),
+            _ => None,
+        }
+    };
+    if node.is_variable() || !(pair.is_first)(node) || !is_plain(node) {
+        return None;
+    }
+    let (second, _) = only_reader(Entry::new(first, 0))?;
+    let activation = graph.node(second);
+    let is_second = joined.is_forward(second) && (pair.is_second)(activation) && activation.inputs.len() == 1;
+    if !is_second || !is_plain(activation) || activation.n_outputs != 1 {
+        return None;
+    }
+    // Its gradient is one of the readers of the first hidden output.
+    let hidden: Vec<Entry> = (1..node.n_outputs as u32).map(|index| Entry::new(first, index)).collect();
+    let readers: Vec<(NodeId, u32)> = hidden.iter().map(|e| only_reader(*e)).collect::<Option<_>>()?;
+    let of_first = readers.first()?.0;
+    let gradient = graph.node(of_first);
+    let reads_hidden = gradient.inputs.len() > hidden.len() && gradient.inputs.ends_with(&hidden);
+    if joined.is_forward(of_first) || gradient.op_name() != pair.first_gradient || !reads_hidden || !is_plain(gradient)
+    {
+        return None;
+    }
+    let of_second = gradient.inputs[0].node;
+    let activation_gradient = graph.node(of_second);
+    let is_its = pair.second_gradients.contains(&activation_gradient.op_name())
+        && !joined.is_forward(of_second)
+        && is_plain(activation_gradient)
+        && activation_gradient.inputs.get(1) == Some(&Entry::new(second, 0));
+    let is_alone = only_reader(Entry::new(of_second, 0)) == Some((of_first, 0));
+    (is_its && is_alone).then_some(Found { first, second, gradients: [of_second, of_first] })
+}

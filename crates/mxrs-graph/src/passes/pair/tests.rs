@@ -1,0 +1,122 @@
+//! Pairs of calls: G3, the same values however they are joined, what is left alone; and outputs that are made again (G13, G14).
+
+use super::*;
+use crate::passes::interpreter::{self as run, Given};
+use crate::test_ops::smooth;
+use crate::{GradientRequest, GraphBuilder, first_again, gradient, recompute};
+use mxrs_op::Attrs;
+
+/// `n` times Norm, Tanh and Sin; `then` adds heads and calls, given the outputs of each layer's Norm.
+fn chain(n: usize, force: &str, then: impl Fn(&mut GraphBuilder, &[Entry], Entry) -> Vec<Entry>) -> GradientGraph {
+    let ops = smooth::set();
+    let mut b = GraphBuilder::new();
+    let mut last = Entry::new(b.add_variable("x", Attrs::new()), 0);
+    let mut norms = Vec::new();
+    for i in 0..n {
+        for op in ["Norm", "Tanh", "Sin"] {
+            let attrs = if force.is_empty() { Attrs::new() } else { Attrs::from([("__force_mirroring__", force)]) };
+            let node = b.add_op(ops.get(op).unwrap(), format!("{}{i}", op.to_lowercase()), attrs, vec![last]).unwrap();
+            last = Entry::new(node, 0);
+            if op == "Norm" {
+                norms.push(last);
+            }
+        }
+    }
+    let heads = then(&mut b, &norms, last);
+    b.set_heads(heads);
+    let graph = b.build().unwrap();
+    gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap()
+}
+
+fn paired(joined: &GradientGraph) -> Option<GradientGraph> {
+    let ops = smooth::set();
+    let pair = CallPair {
+        is_first: &|node| node.op_name() == "Norm",
+        is_second: &|node| node.op_name() == "Tanh",
+        second_gradients: &["_backward_Tanh"],
+        first_gradient: "_backward_Norm",
+        kept_inputs: &[0],
+        both: ops.get("NormTanh").unwrap().clone(),
+        gradient: ops.get("_backward_NormTanh").unwrap().clone(),
+    };
+    join_pairs(joined, &pair, |_| true).unwrap()
+}
+
+fn count(joined: &GradientGraph, op: &str) -> usize {
+    joined.graph.nodes().iter().filter(|n| n.op_name() == op).count()
+}
+
+fn assert_same(a: &GradientGraph, b: &GradientGraph) {
+    let heads = |g: &GradientGraph, order: Vec<NodeId>| -> Vec<Vec<f64>> {
+        let run = run::run_in(&g.graph, &Given::default(), order);
+        g.graph.heads().iter().map(|h| run.entries[g.graph.entry_id(*h).index()].clone()).collect()
+    };
+    let expected = heads(a, (0..a.graph.n_nodes()).map(NodeId::new).collect());
+    for salt in 0..4 {
+        assert_eq!(heads(b, run::any_order(&b.graph, salt)), expected);
+    }
+    assert_eq!(a.wanted.len(), b.wanted.len());
+    // G3: the forward part is in front.
+    for (id, node) in b.graph.iter() {
+        assert!(!b.is_forward(id) || node.inputs.iter().all(|e| b.is_forward(e.node)));
+        assert!(node.backward_of.is_none_or(|of| b.is_forward(of) && !b.is_forward(id)));
+    }
+}
+
+#[test]
+fn pairs_become_one_call_forward_and_backward() {
+    let all = chain(5, "", |_, _, last| vec![last]);
+    let less = paired(&all).unwrap();
+    for (op, n) in [("Norm", 0), ("Tanh", 0), ("NormTanh", 5), ("Sin", 5), ("_backward_Norm", 0), ("_backward_Tanh", 0)]
+    {
+        assert_eq!(count(&less, op), n, "{op}");
+    }
+    assert_eq!(count(&less, "_backward_NormTanh"), 5);
+    assert_eq!(less.n_forward_nodes, all.n_forward_nodes - 5);
+    assert!(less.graph.find("tanh3").is_some() && less.graph.find("norm3").is_none());
+    assert_same(&all, &less);
+}
+
+#[test]
+fn what_others_read_is_left_alone() {
+    // A head, a second reader, and annotations.
+    let head = chain(3, "", |_, norms, last| vec![last, norms[1]]);
+    let reader = chain(3, "", |b, norms, last| {
+        let ops = smooth::set();
+        let other = b.add_op(ops.get("Sin").unwrap(), "other", Attrs::new(), vec![norms[2]]).unwrap();
+        vec![last, Entry::new(other, 0)]
+    });
+    for all in [head, reader] {
+        let less = paired(&all).unwrap();
+        assert_eq!((count(&less, "NormTanh"), count(&less, "Norm")), (2, 1));
+        assert_same(&all, &less);
+    }
+    for force in ["True", "0"] {
+        assert!(paired(&chain(3, force, |_, _, last| vec![last])).is_none());
+    }
+}
+
+/// The first outputs are made again from what is kept in any case, as many as are wanted.
+#[test]
+fn g13_first_outputs_are_made_again() {
+    let all = chain(6, "", |_, _, last| vec![last]);
+    let pairs = paired(&all).unwrap();
+    for (wanted, n) in [(0, 0), (1, 1), (4, 2), (5, 3), (1000, 6)] {
+        // Two outputs each.
+        let stored = first_again(&pairs, wanted, |id| pairs.graph.node(id).n_outputs);
+        let less = recompute(&pairs, |id| stored[id.index()]).unwrap();
+        assert_eq!((count(&less, "NormTanhAgain"), count(&less, "NormTanh")), (n, 6), "{wanted}");
+        for (i, original) in (0..n).map(|i| (i, less.graph.find(&format!("tanh{i}")).unwrap())) {
+            let clone = less.graph.find(&format!("tanh{i}_mirror")).unwrap();
+            let node = less.graph.node(clone);
+            assert_eq!(node.clone_of, Some(original));
+            assert_eq!((node.n_outputs, node.inputs[1]), (1, Entry::new(original, 1)));
+            // Only the forward part reads the original's first output.
+            let readers = less.graph.consumers(less.graph.output_id(original, 0));
+            assert!(readers.iter().all(|(reader, _)| less.is_forward(*reader)));
+        }
+        assert_same(&all, &less);
+    }
+    // What the gradient does not read otherwise is not kept for it.
+    assert!(first_again(&all, 1000, |_| 1).iter().all(|stored| *stored));
+}
