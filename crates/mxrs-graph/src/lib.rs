@@ -64,7 +64,7 @@ pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanS
 pub use node::Node;
 pub use passes::{
     Bulk, Declined, FusedGraph, FusionRequest, GradientGraph, GradientRequest, HeadGrads, Inferred, Mirroring,
-    Partitioned, Partitioning, ProposedSet, Reach, Region, Segment, SegmentLimits, Unreachable, Widened,
+    Partitioned, Partitioning, ProposedSet, Reach, Region, Segment, SegmentLimits, Unreachable, Widened, autocast,
     chain_checkpoints, constant_nodes, eliminate_common, fuse_pointwise, gradient, infer_dtypes, infer_shapes, mirror,
     partition, place, recompute, recompute_if_smaller, segments, select_outputs, sqrt_segments, widen, within_budget,
 };

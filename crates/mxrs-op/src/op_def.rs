@@ -1,7 +1,9 @@
 //! An operator, declared as data.
 
 use crate::param::{NoParams, ParamSpec, Parameters};
-use crate::{Attrs, Gradient, InputNames, OpCall, OpParams, OutputCount, ReferenceFn, Sample, is_annotation_key};
+use crate::{
+    Attrs, Gradient, InputNames, OpCall, OpParams, OutputCount, Precision, ReferenceFn, Sample, is_annotation_key,
+};
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
 
@@ -115,6 +117,8 @@ pub struct OpDef {
     /// Whether its outputs are worth keeping for the gradient where cheaper ones are computed again
     /// (`MXNET_BACKWARD_DO_MIRROR`): products, and what MXNet's rule names beside them.
     pub is_costly: bool,
+    /// In which type it computes in mixed precision.
+    pub precision: fn(&OpParams) -> Precision,
     /// How closely kernels agree with the reference.
     pub accuracy: Accuracy,
     /// The slow, obviously right kernel; `None` for an operator that is listed but not built.
@@ -185,6 +189,7 @@ impl OpDef {
             companions: Vec::new,
             multiply_adds: one_per_element,
             is_costly: false,
+            precision: Precision::float32,
             accuracy: Accuracy::Exact,
             reference: None,
             samples: Vec::new,
