@@ -2,9 +2,10 @@
 
 use super::ours::DATA;
 use super::serve::{Load, Network};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use mxrs::Runtime;
 use mxrs::data::{DataBatch, DataDesc};
+use mxrs::exec::BindOptions;
 use mxrs::format::{AlignedBytes, Checkpoint, Dense, Options, Tensor};
 use mxrs::ndarray::NdArray;
 use mxrs::optim::Updater;
@@ -28,13 +29,18 @@ impl Trained {
     /// Binds, sets the parameters of the file, takes the optimizer.
     ///
     /// # Errors
-    /// Files that cannot be used; another type than float32.
+    /// Files that cannot be used; another type than float32, and bfloat16 for mixed precision.
     pub fn new(runtime: &Runtime, load: &Load) -> Result<Self> {
-        ensure!(load.dtype == "float32", "no training in {}", load.dtype);
+        let autocast = match load.dtype.as_str() {
+            "float32" => None,
+            "bfloat16" => Some(DType::BF16),
+            other => bail!("no training in {other}"),
+        };
         let shape: Shape = load.shape.iter().copied().collect();
         let graph = Model::load_graph(runtime, &load.symbol)?;
         let params = Checkpoint::open(&load.params, &Options::default())?.value;
-        let mut module = Module::new(&graph, runtime.arrays(), &runtime.bind_options(), ModuleNames::default())?;
+        let options = BindOptions { autocast, ..runtime.bind_options() };
+        let mut module = Module::new(&graph, runtime.arrays(), &options, ModuleNames::default())?;
         let rows = *shape.first().context("a batch without rows")?;
         let data = DataDesc::new(DATA, shape.clone(), DType::F32);
         let label = DataDesc::new(LABEL, [rows], DType::F32);
@@ -96,13 +102,19 @@ mod tests {
             mode: "training".into(),
         };
         let runtime = Runtime::builder().build().unwrap();
-        let mut trained = Trained::new(&runtime, &load).unwrap();
+        for dtype in ["float32", "bfloat16"] {
+            check(&runtime, &Load { dtype: dtype.into(), ..load.clone() });
+        }
+        assert!(Trained::new(&runtime, &Load { dtype: "float16".into(), ..load }).is_err());
+    }
+
+    fn check(runtime: &Runtime, load: &Load) {
+        let mut trained = Trained::new(runtime, load).unwrap();
         assert!(trained.run().is_err(), "no batch yet");
         let batch = uniform(load.n_elements());
         let likelihood = |probabilities: &[f32]| probabilities[0] * probabilities[10 + 7919 % 10];
         let first = likelihood(&trained.answer(&batch).unwrap());
         (0..3).for_each(|_| trained.run().unwrap());
         assert!(likelihood(&trained.answer(&batch).unwrap()) > first);
-        assert!(Trained::new(&runtime, &Load { dtype: "bfloat16".into(), ..load }).is_err());
     }
 }

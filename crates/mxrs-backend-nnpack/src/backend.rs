@@ -10,7 +10,7 @@ use crate::direct::rows::DenseProduct;
 use crate::epilogue::Epilogue;
 use crate::gradients::{self, Gradient, Means};
 use crate::kernel::ConvKernel;
-use crate::layouts::{BLOCK, NAME, PackedForm, blocked, channels_last};
+use crate::layouts::{BLOCK, NAME, PackedForm, blocked, image_layout};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::reorder::Reorder;
@@ -125,9 +125,6 @@ impl Nnpack {
         epilogue: Epilogue,
     ) -> std::result::Result<(Job, Epilogue, f64), String> {
         let problem = ConvProblem::of(p, call)?;
-        if call.is_train && problem.data != Data::Blocks {
-            return Err("training in bfloat16".into());
-        }
         if Algorithm::allowed(&problem, &self.options).is_empty() {
             return Err("bfloat16 where no algorithm of Winograd's fits".into());
         }
@@ -206,10 +203,7 @@ impl Nnpack {
                     }
                 };
                 let Way { algorithm, threads, .. } = way;
-                let image = |sizes| match p.data {
-                    Data::Blocks => blocked(sizes),
-                    Data::ShortPixels => channels_last(sizes),
-                };
+                let image = |sizes| image_layout(p.data, sizes);
                 let rows = algorithm.reads_rows();
                 let data = if rows { Layout::RowMajor } else { image([p.n, p.c, p.h, p.w]) };
                 let weights = self.weights(call, &p);

@@ -5,7 +5,7 @@ use crate::direct::grouped::Groups;
 use crate::fourier::{self, Tile};
 use crate::gradients::joined::Joined;
 use crate::gradients::phases::Steps;
-use crate::winograd::{Blocking, Plan, Schedule, Shape, Variant};
+use crate::winograd::{Blocking, Data, Plan, Schedule, Shape, Variant};
 use half::bf16;
 use mxrs_op::TensorDesc;
 use mxrs_types::{DType, Layout, Result};
@@ -31,6 +31,14 @@ pub fn blocked([n, c, h, w]: [usize; 4]) -> Layout {
 /// `nhwc` of a tensor `[n, c, h, w]`: all channels of a pixel, then the next pixel.
 pub fn channels_last([n, c, h, w]: [usize; 4]) -> Layout {
     Layout::Blocked { padded: smallvec![n, c, h, w], strides: smallvec![h * w * c, 1, w * c, c], blocks: smallvec![] }
+}
+
+/// How kernels want such a tensor of these numbers.
+pub fn image_layout(data: Data, sizes: [usize; 4]) -> Layout {
+    match data {
+        Data::Blocks => blocked(sizes),
+        Data::ShortPixels => channels_last(sizes),
+    }
 }
 
 /// Sizes of a tensor of `bfloat16` with four axes.

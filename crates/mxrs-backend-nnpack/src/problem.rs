@@ -47,10 +47,14 @@ impl ConvProblem {
         let ([data, weight, ..], Some(out)) = (call.inputs, call.outputs.first()) else {
             return Err("a convolution without data or weight".into());
         };
+        let taken = if out.dtype == DType::BF16 { DType::BF16 } else { DType::F32 };
+        if let Some(other) = call.inputs.iter().chain(call.outputs).find(|t| t.dtype != taken) {
+            return Err(format!("{} numbers", other.dtype));
+        }
         Self::between(p, call, [data, weight, out])
     }
 
-    /// That between these tensors of a call, data, weight and output.
+    /// That between these tensors of a call, data, weight and output; what numbers the call takes is known to be right.
     ///
     /// # Errors
     /// As [`Self::of`].
@@ -59,16 +63,12 @@ impl ConvProblem {
         call: &OpCall<'_>,
         [data, weight, out]: [&TensorDesc; 3],
     ) -> Result<Self, String> {
-        let tensors = call.inputs.iter().chain(call.outputs);
+        let mut tensors = call.inputs.iter().chain(call.outputs);
         let numbers = match out.dtype {
             DType::BF16 => Data::ShortPixels,
             _ => Data::Blocks,
         };
-        let taken = if numbers == Data::Blocks { DType::F32 } else { DType::BF16 };
-        if let Some(other) = tensors.clone().find(|t| t.dtype != taken) {
-            return Err(format!("{} numbers", other.dtype));
-        }
-        if tensors.clone().any(|t| t.shape.n_elements() == 0) {
+        if tensors.any(|t| t.shape.n_elements() == 0) {
             return Err("a tensor without elements".into());
         }
         if let [_, _] = p.kernel[..] {
@@ -81,10 +81,10 @@ impl ConvProblem {
         let (stride, pad, dilate) = (pair(&p.stride, 1)?, pair(&p.pad, 0)?, pair(&p.dilate, 1)?);
         let ([n, c, h, w], [k, _, kh, kw], [_, _, oh, ow]) = (sizes(data)?, sizes(weight)?, sizes(out)?);
         if numbers == Data::ShortPixels && p.num_group != 1 {
-            return Err(format!("{taken} in groups"));
+            return Err("bfloat16 in groups".into());
         }
         if numbers == Data::ShortPixels && !(c.is_multiple_of(BLOCK) && k.is_multiple_of(BLOCK)) {
-            return Err(format!("{taken} in {c} and {k} channels"));
+            return Err(format!("bfloat16 in {c} and {k} channels"));
         }
         Ok(Self { n, c, k, h, w, oh, ow, kh, kw, stride, pad, dilate, data: numbers })
     }

@@ -89,7 +89,13 @@ impl Kernel for Reorder {
         }
         let widened: Vec<f32>;
         let from = if self.is_short {
-            widened = bytemuck::cast_slice::<u8, u16>(from).iter().map(|x| widen(*x)).collect();
+            let short = bytemuck::cast_slice::<u8, u16>(from);
+            let mut wide = vec![0.0; short.len()];
+            in_chunks(args.team, &mut wide, NUMBERS_PER_THREAD, &|index, to| {
+                let from = &short[index * NUMBERS_PER_THREAD..][..to.len()];
+                to.iter_mut().zip(from).for_each(|(to, x)| *to = widen(*x));
+            });
+            widened = wide;
             &widened
         } else {
             bytemuck::cast_slice::<u8, f32>(from)

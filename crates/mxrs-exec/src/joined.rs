@@ -9,7 +9,7 @@ use crate::pairs::with_pairs;
 use crate::program::Program;
 use crate::recompute::recomputed;
 use mxrs_graph::{
-    Entry, GradientGraph, GradientRequest, Graph, HeadGrads, NodeId, Unreachable, eliminate_common, gradient,
+    Entry, GradientGraph, GradientRequest, Graph, HeadGrads, NodeId, Unreachable, autocast, eliminate_common, gradient,
 };
 use mxrs_types::{DType, Error, Result, Shape, WriteReq};
 use rustc_hash::FxHashMap;
@@ -95,6 +95,9 @@ impl Joined {
         if eliminates(options) {
             differentiated = differentiated.eliminate_common(&options.ops)?;
         }
+        if options.autocast.is_some() {
+            differentiated = differentiated.wide_sums(&known.dtypes)?;
+        }
         if let Some(paired) = with_pairs(&differentiated, known, options, is_train)? {
             differentiated = paired;
         }
@@ -137,12 +140,18 @@ fn eliminates(options: &BindOptions) -> bool {
     options.eliminate_common && options.ops.get("_copy").is_ok()
 }
 
-/// The graph to bind: without common subexpressions where [`BindOptions::eliminate_common`] says so. Variables keep their
+/// The graph to bind: in mixed precision where [`BindOptions::autocast`] says so, and without common subexpressions where [`BindOptions::eliminate_common`] says so. Variables keep their
 /// order and names; heads keep their order, and may have another name.
 ///
 /// # Errors
 /// None that a graph causes.
 pub fn forward_graph(graph: &Graph, options: &BindOptions) -> Result<Graph> {
+    let cast = match options.autocast {
+        Some(short @ (DType::BF16 | DType::F16)) => Some(autocast(graph, &options.ops, short)?),
+        Some(other) => return Err(Error::invalid("type of mixed precision", other.name(), "bfloat16 or float16")),
+        None => None,
+    };
+    let graph = cast.as_ref().unwrap_or(graph);
     if eliminates(options) { eliminate_common(graph, &options.ops) } else { Ok(graph.clone()) }
 }
 

@@ -75,6 +75,9 @@ pub struct BindOptions {
     pub pattern_verbosity: u8,
     /// Operators that gradients and [`Self::patterns`] are made of.
     pub ops: OpSet,
+    /// Mixed precision: calls that are worth it compute in this 16-bit type, as MXNet's AMP has it; parameters, gradients
+    /// of parameters, inputs and outputs stay in float32. None by default.
+    pub autocast: Option<DType>,
     /// Element type of variables that nothing else determines.
     pub default_dtype: DType,
     /// Element types given for variables, by name.
@@ -105,6 +108,7 @@ impl BindOptions {
             fuse: true,
             fuse_verbose: false,
             ops: OpSet::default(),
+            autocast: None,
             default_dtype: DType::F32,
             dtypes: Vec::new(),
             pool: None,

@@ -65,7 +65,7 @@ pub use node::Node;
 pub use passes::{
     Bulk, CallPair, Declined, FusedGraph, FusionRequest, GradientGraph, GradientRequest, HeadGrads, Inferred,
     Mirroring, Partitioned, Partitioning, ProposedSet, Reach, Region, Segment, SegmentLimits, Unreachable, Widened,
-    chain_checkpoints, constant_nodes, eliminate_common, first_again, fuse_pointwise, gradient, infer_dtypes,
+    autocast, chain_checkpoints, constant_nodes, eliminate_common, first_again, fuse_pointwise, gradient, infer_dtypes,
     infer_shapes, join_pairs, mirror, partition, place, recompute, recompute_if_smaller, segments, select_outputs,
     sqrt_segments, widen, within_budget,
 };

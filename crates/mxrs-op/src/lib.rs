@@ -37,6 +37,7 @@ mod op_def;
 mod op_set;
 pub mod param;
 mod pattern;
+mod precision;
 mod random;
 mod reference;
 mod sample;
@@ -52,6 +53,7 @@ pub use op_def::{Accuracy, InferDType, InferShape, InplacePairs, OpDef, Pointwis
 pub use op_set::OpSet;
 pub use param::{OpParams, ParamSpec, Parameters};
 pub use pattern::{Member, NewCall, Operand, Pattern, Proposal, Stage};
+pub use precision::Precision;
 pub use random::RandomCall;
 pub use reference::{RefInput, RefOutput, ReferenceBackend, ReferenceFn, RunMode, accumulate};
 pub use sample::{Fill, Sample, SampleInput};

@@ -1,7 +1,9 @@
 //! An operator, declared as data.
 
 use crate::param::{NoParams, ParamSpec, Parameters};
-use crate::{Attrs, Gradient, InputNames, OpCall, OpParams, OutputCount, ReferenceFn, Sample, is_annotation_key};
+use crate::{
+    Attrs, Gradient, InputNames, OpCall, OpParams, OutputCount, Precision, ReferenceFn, Sample, is_annotation_key,
+};
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
 
@@ -118,6 +120,8 @@ pub struct OpDef {
     /// The operator that makes the first output once more from the inputs that are no auxiliary states and the other
     /// outputs, bit for bit, where that takes less than the call itself: the others are kept, and they are small.
     pub again: Option<fn() -> OpDef>,
+    /// In which type it computes in mixed precision.
+    pub precision: fn(&OpParams) -> Precision,
     /// How closely kernels agree with the reference.
     pub accuracy: Accuracy,
     /// The slow, obviously right kernel; `None` for an operator that is listed but not built.
@@ -189,6 +193,7 @@ impl OpDef {
             multiply_adds: one_per_element,
             is_costly: false,
             again: None,
+            precision: Precision::float32,
             accuracy: Accuracy::Exact,
             reference: None,
             samples: Vec::new,

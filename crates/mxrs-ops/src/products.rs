@@ -110,6 +110,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
         OpDef {
             summary: "gradient of the weight",
             inputs: InputNames::Fixed(&["ograd", "data", "weight"]),
+            infer_dtype: infer_sum_dtype,
             ignored_inputs: &[2],
             infer_shape: infer_weight::<P>,
             multiply_adds: |call| of_product(call.inputs.first(), call.outputs.first()),
@@ -125,6 +126,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
         OpDef {
             summary: "gradient of the bias",
             inputs: InputNames::Fixed(&["ograd", "bias"]),
+            infer_dtype: infer_sum_dtype,
             ignored_inputs: &[1],
             infer_shape: infer_bias::<P>,
             reference: Some(sum_to_bias::<P>),
@@ -225,6 +227,17 @@ fn gradient_from_bias<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -
 
 fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     unify_dtypes(inputs.iter_mut().chain(outputs), "ograd")
+}
+
+/// Of (ograd, data, weight) and (ograd, bias): the result has the type of the last input, float32 or that of the others.
+fn infer_sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    let Some((like, factors)) = inputs.split_last_mut() else { return Ok(()) };
+    unify_dtypes(factors.iter_mut(), "ograd")?;
+    unify_dtypes([&mut *like, &mut outputs[0]], "output")?;
+    match (factors[0], *like) {
+        (Some(DType::F16 | DType::BF16), Some(DType::F32)) => Ok(()),
+        _ => unify_dtypes(factors.iter_mut().chain([like, &mut outputs[0]]), "ograd"),
+    }
 }
 
 /// Lets F infer from data, weight and the gradient of out.

@@ -16,11 +16,13 @@ fn main() -> Result<()> {
         Some(text) => text.parse().map_err(|_| Error::invalid("batch size", text, "a whole number"))?,
         None => 32,
     };
+    // Another type than float32 is that of mixed precision.
     let dtype = args.next().map_or(Ok(DType::F32), |text| text.parse())?;
-    let built = model(&network, &ModelOptions { dtype, ..ModelOptions::default() })?;
+    let autocast = (dtype != DType::F32).then_some(dtype);
+    let built = model(&network, &ModelOptions::default())?;
     let runtime = Runtime::from_env()?;
     let requests = GradRequests::all(GradReq::Write).with("data", GradReq::Null).with("softmax_label", GradReq::Null);
-    let options = BindOptions { gradients: Some(requests), ..runtime.bind_options() };
+    let options = BindOptions { gradients: Some(requests), autocast, ..runtime.bind_options() };
     let shape: Shape = std::iter::once(batch).chain(built.image).collect();
     let executor = Executor::simple_bind(&built.symbol.graph()?, runtime.arrays(), &[("data", shape)], &options)?;
     let xavier = Initializer::xavier(2.0);

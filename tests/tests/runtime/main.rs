@@ -1,5 +1,6 @@
 //! The whole runtime through the facade: files in, answers out.
 
+mod autocast;
 mod digits;
 mod float16;
 mod generated;

@@ -103,7 +103,7 @@ pub fn step(ask: &Ask<'_>) -> Option<Answer> {
     let from = ask.dtype();
     match ask.name {
         "_copy" => Some(Ok(Step::of_first(1, copy()))),
-        "Cast" | "_backward_cast" => Some(
+        "Cast" | "amp_cast" | "_backward_cast" => Some(
             conversion(ask.level, from, ask.output)
                 .map(|run| Step::of_first(1, run))
                 .ok_or_else(|| format!("from {from} to {}", ask.output)),

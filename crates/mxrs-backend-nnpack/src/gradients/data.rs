@@ -4,7 +4,7 @@
 use super::{Means, Prepared};
 use crate::choose::Algorithm;
 use crate::estimate;
-use crate::layouts::{PackedForm, blocked};
+use crate::layouts::{PackedForm, image_layout};
 use crate::options::Weights;
 use crate::problem::ConvProblem;
 use crate::way::Way;
@@ -32,11 +32,12 @@ pub fn prepare(p: &ConvProblem, means: &Means<'_>) -> Result<Prepared, String> {
     let sizes = [p.k, p.c, p.kh, p.kw];
     let way = Way { algorithm, blocking: None, threads };
     let prepared = way.prepare(&turned, Weights::Float32, options).map_err(|error| error.to_string())?;
+    let image = |sizes| image_layout(p.data, sizes);
     let vendor = estimate::vendor(&turned, ALIKE, rates) / VENDOR;
     Ok(Prepared {
         algorithm: prepared,
         what: format!("data_gradient_{}", algorithm.name()),
-        layouts: [blocked([p.n, p.k, p.oh, p.ow]), form.layout(sizes), blocked([p.n, p.c, p.h, p.w])],
+        layouts: [image([p.n, p.k, p.oh, p.ow]), form.layout(sizes), image([p.n, p.c, p.h, p.w])],
         cost: time / vendor,
     })
 }

@@ -1,7 +1,7 @@
 //! Gradients of convolutions, on blocks of channels: of the data, which is a convolution itself, and of the weights, a sum over
 //! all pixels.
 //!
-//! All read what the forward convolution reads and writes, `nChw16c`, so that a training graph stays in that layout from the first
+//! All read what the forward convolution reads and writes, `nChw16c` (Winograd's in bfloat16: `nhwc`), so that a training graph stays in that layout from the first
 //! convolution to the last gradient. Costs are relative to a vendor library's gradients, as measured in training steps of known
 //! networks.
 
@@ -22,7 +22,8 @@ use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
-use mxrs_op::{OpCall, PlannedKernel};
+use crate::winograd::Data;
+use mxrs_op::{OpCall, PlannedKernel, TensorDesc};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Layout};
 use std::sync::Arc;
@@ -60,6 +61,7 @@ pub fn fit(call: &OpCall<'_>, means: &Means<'_>) -> Option<Result<Gradient, Stri
     let prepared = match call.op.name {
         "_backward_Convolution_data" => problem(call, [2, 1, 0]).and_then(|p| match p.stride {
             (1, 1) => data::prepare(&p, means),
+            _ if p.data == Data::ShortPixels => Err("gradients of data in bfloat16 with a stride".into()),
             _ if p.c < BLOCK => joined::prepare(&p, means),
             _ => strided::prepare(&p, means),
         }),
@@ -74,9 +76,13 @@ fn problem(call: &OpCall<'_>, order: [usize; 3]) -> Result<ConvProblem, String> 
     let params = call.params.get::<ConvolutionParams>();
     let tensor = |i: usize| call.inputs.get(i).ok_or("a gradient without an input");
     let [data, weight, ograd] = [tensor(order[0])?, tensor(order[1])?, tensor(order[2])?];
-    if let Some(other) = call.inputs.iter().chain(call.outputs).find(|t| t.dtype != DType::F32) {
-        return Err(format!("gradients of {} numbers", other.dtype));
-    }
+    // Sums of short products over all pixels are float32; all else is of one type.
+    let factor = if ograd.dtype == DType::BF16 { DType::BF16 } else { DType::F32 };
+    let sum = if order[1] == 2 { DType::F32 } else { factor };
+    let fits = |t: &TensorDesc, wanted: DType| if t.dtype == wanted { Ok(()) } else { Err(t.dtype) };
+    let types = [fits(ograd, factor), fits(data, factor), fits(weight, sum)];
+    let types = types.into_iter().chain(call.outputs.iter().map(|t| fits(t, sum)));
+    types.collect::<Result<(), DType>>().map_err(|other| format!("gradients of {other} numbers"))?;
     if params.num_group != 1 {
         return Err("gradients in groups".into());
     }
@@ -94,7 +100,7 @@ fn planned(call: &OpCall<'_>, prepared: Prepared, means: &Means<'_>) -> Gradient
         output_layouts: vec![out],
         scratch_bytes: algorithm.scratch_bytes(),
         can_run_inplace: false,
-        kernel: Arc::new(ConvKernel { name, algorithm, epilogue: Epilogue::plain(true), dtype: DType::F32 }),
+        kernel: Arc::new(ConvKernel { name, algorithm, epilogue: Epilogue::plain(true), dtype: call.outputs[0].dtype }),
     };
     Gradient { cost, planned }
 }

@@ -13,8 +13,9 @@ use crate::convolve::{Convolve, Operands};
 use crate::filtering::shape;
 use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
+use crate::tiles::image::Image;
 use crate::tiles::strip::{BUFFER_STRIDE, Inputs};
-use crate::tiles::{Blocking, Data, Schedule, Tiling};
+use crate::tiles::{Blocking, Schedule, Shape, Tiling};
 use crate::winograd::Variant;
 use crate::winograd::gradient::{Fold, Matrices, Spread, Transforms, of_data};
 use mxrs_sync::Team;
@@ -47,8 +48,8 @@ pub struct TileSums {
 
 /// The tensors of a run, and where things lie in the scratch.
 struct Tensors {
-    ograd: *const f32,
-    data: *const f32,
+    ograd: Image,
+    data: Image,
     dst: *mut f32,
     /// Factors of a block: data's, then gradients'.
     factors: [*mut f32; 2],
@@ -69,7 +70,7 @@ impl TileSums {
     /// # Errors
     /// If the variant is for other windows.
     pub fn new(p: &ConvProblem, variant: Variant, isa: Isa, threads: usize) -> Result<Self> {
-        let of_data = of_data(variant, isa);
+        let of_data = of_data(variant, isa, p.data);
         let factors = of_data.factors.real;
         let channels = p.c.next_multiple_of(BLOCK) + p.k.next_multiple_of(BLOCK);
         let per_tile = factors * channels * size_of::<f32>();
@@ -79,8 +80,8 @@ impl TileSums {
             _ => (BLOCK_BYTES / per_tile).max(LEAST_TILES),
         };
         let blocking = Blocking { schedule: Schedule::Cooperative, tiles: at_once, panels: 1, threads };
-        let tiling = Tiling::new(shape(p), of_data, blocking, isa, Data::Blocks)?;
-        let transforms = Transforms::new(variant, isa);
+        let tiling = Tiling::new(shape(p), of_data, blocking, isa, p.data)?;
+        let transforms = Transforms::new(variant, isa, p.data);
         let matrices = transforms.matrices();
         Ok(Self { tiling, transforms, matrices, outer: Outer::new(isa), threads: threads.max(1), factors })
     }
@@ -131,7 +132,7 @@ impl TileSums {
         let tiling = &self.tiling;
         let tiles = tiling.block(block);
         let within = tiles.len() * piece / pieces..tiles.len() * (piece + 1) / pieces;
-        let [c_blocks, k_blocks] = self.channel_blocks();
+        let [c_blocks, _] = self.channel_blocks();
         let is_data = channels < c_blocks;
         let channels = if is_data { channels } else { channels - c_blocks };
         let [size, out] = [tiling.shape.size, tiling.shape.out];
@@ -144,8 +145,8 @@ impl TileSums {
                 let to = (channels * self.tiles_at_once() + strip.first) * BLOCK;
                 if is_data {
                     (tiling.transforms.input)(&Inputs {
-                        src: t.data.add((strip.image * c_blocks + channels) * size[0] * size[1] * BLOCK).cast(),
-                        steps: [size[1] * BLOCK, BLOCK],
+                        src: t.data.pixel(strip.image, channels, [0, 0]),
+                        steps: t.data.steps,
                         size,
                         origin: [0, 1].map(|i| at[i] as isize - tiling.shape.pad[i] as isize),
                         len: strip.len,
@@ -156,7 +157,8 @@ impl TileSums {
                     });
                 } else {
                     (self.transforms.spread)(&Spread {
-                        src: t.ograd.add((strip.image * k_blocks + channels) * out[0] * out[1] * BLOCK),
+                        src: t.ograd.pixel(strip.image, channels, [0, 0]),
+                        steps: t.ograd.steps,
                         size: out,
                         origin: at,
                         len: strip.len,
@@ -231,13 +233,15 @@ impl Convolve for TileSums {
 
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         let planes = self.planes();
+        let Shape { size, out, .. } = self.tiling.shape;
+        let image = |at: *const f32, blocks, size| Image::new(at.cast_mut().cast(), self.tiling.data, blocks, size);
         // SAFETY: the caller's promise: scratch memory of the planned size.
         let t = unsafe {
             let gradients = o.scratch.add(self.factors * planes[0]);
             let sums = gradients.add(self.factors * planes[1]);
             Tensors {
-                ograd: o.src,
-                data: o.weights,
+                ograd: image(o.src, self.tiling.k_blocks, out),
+                data: image(o.weights, self.tiling.c_blocks, size),
                 dst: o.dst,
                 factors: [o.scratch, gradients],
                 planes,

@@ -4,7 +4,7 @@ use super::{BLOCK, Data};
 
 /// A tensor of activations.
 #[derive(Clone, Copy)]
-pub(super) struct Image {
+pub(crate) struct Image {
     at: *mut u8,
     data: Data,
     /// Numbers from one image to the next, and from one channel block to the next.

@@ -12,7 +12,7 @@ mod candidates;
 #[cfg(test)]
 pub(crate) mod cases;
 mod cut;
-mod image;
+pub(crate) mod image;
 pub(crate) mod pack;
 mod run;
 pub(crate) mod strip;

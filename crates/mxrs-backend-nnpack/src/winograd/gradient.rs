@@ -11,15 +11,19 @@ use super::one_d::{self, unrolled};
 use super::points::{self, MAX_N, Points, weights_matrix};
 use super::{Data, Variant};
 use crate::Isa;
+use crate::gemm::element::Element;
 use crate::gemm::lanes::Lanes;
 use crate::isa::Set;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::BUFFER_STRIDE;
+use half::bf16;
 
 /// Neighbouring tiles of a row of tiles of one channel block whose outputs' gradients are transformed.
 pub(crate) struct Spread {
     /// The image's first pixel of this channel block.
-    pub src: *const f32,
+    pub src: *const u8,
+    /// Numbers from one row of it to the next, and from one pixel to the next.
+    pub steps: [usize; 2],
     /// Its height and width.
     pub size: [usize; 2],
     /// Row and column of the first tile's first output.
@@ -60,20 +64,27 @@ pub(crate) struct Transforms {
 }
 
 impl Transforms {
-    /// Those of a variant.
-    pub fn new(variant: Variant, isa: Isa) -> Self {
+    /// Those of a variant, for gradients of outputs of these numbers.
+    pub fn new(variant: Variant, isa: Isa, data: Data) -> Self {
+        match data {
+            Data::Blocks => Self::of::<f32>(variant, isa),
+            Data::ShortPixels => Self::of::<bf16>(variant, isa),
+        }
+    }
+
+    fn of<E: Element>(variant: Variant, isa: Isa) -> Self {
         match variant {
-            Variant::F2 => pair::<points::F2x3, points::F2x3>(isa),
-            Variant::F3 => pair::<points::F3x3, points::F3x3>(isa),
-            Variant::F4 => pair::<points::F4x3, points::F4x3>(isa),
-            Variant::F5 => pair::<points::F5x3, points::F5x3>(isa),
-            Variant::F6 => pair::<points::F6x3, points::F6x3>(isa),
-            Variant::F3Of5 => pair::<points::F3x5, points::F3x5>(isa),
-            Variant::F4Of5 => pair::<points::F4x5, points::F4x5>(isa),
-            Variant::Row4Of3 => pair::<points::F1x1, points::F4x3>(isa),
-            Variant::Column4Of3 => pair::<points::F4x3, points::F1x1>(isa),
-            Variant::Row3Of7 => pair::<points::F1x1, points::F3x7>(isa),
-            Variant::Column3Of7 => pair::<points::F3x7, points::F1x1>(isa),
+            Variant::F2 => pair::<points::F2x3, points::F2x3, E>(isa),
+            Variant::F3 => pair::<points::F3x3, points::F3x3, E>(isa),
+            Variant::F4 => pair::<points::F4x3, points::F4x3, E>(isa),
+            Variant::F5 => pair::<points::F5x3, points::F5x3, E>(isa),
+            Variant::F6 => pair::<points::F6x3, points::F6x3, E>(isa),
+            Variant::F3Of5 => pair::<points::F3x5, points::F3x5, E>(isa),
+            Variant::F4Of5 => pair::<points::F4x5, points::F4x5, E>(isa),
+            Variant::Row4Of3 => pair::<points::F1x1, points::F4x3, E>(isa),
+            Variant::Column4Of3 => pair::<points::F4x3, points::F1x1, E>(isa),
+            Variant::Row3Of7 => pair::<points::F1x1, points::F3x7, E>(isa),
+            Variant::Column3Of7 => pair::<points::F3x7, points::F1x1, E>(isa),
         }
     }
 
@@ -84,8 +95,8 @@ impl Transforms {
 }
 
 /// The transforms of data for a variant, as for the forward call.
-pub(crate) fn of_data(variant: Variant, isa: Isa) -> crate::tiles::Transforms {
-    super::kernels::Kernels::new(variant, isa, Data::Blocks).transforms
+pub(crate) fn of_data(variant: Variant, isa: Isa, data: Data) -> crate::tiles::Transforms {
+    super::kernels::Kernels::new(variant, isa, data).transforms
 }
 
 impl Matrices {
@@ -101,14 +112,14 @@ impl Matrices {
     }
 }
 
-fn pair<V: Points, H: Points>(isa: Isa) -> Transforms {
+fn pair<V: Points, H: Points, E: Element>(isa: Isa) -> Transforms {
     let matrices = Matrices::new::<V, H>;
     match isa.set() {
-        Set::Portable => Transforms { spread: spread_portable::<V, H>, fold: fold_portable::<V, H>, matrices },
+        Set::Portable => Transforms { spread: spread_portable::<V, H, E>, fold: fold_portable::<V, H>, matrices },
         #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => Transforms { spread: spread_avx2::<V, H>, fold: fold_avx2::<V, H>, matrices },
+        Set::Avx2 => Transforms { spread: spread_avx2::<V, H, E>, fold: fold_avx2::<V, H>, matrices },
         #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => Transforms { spread: spread_avx512::<V, H>, fold: fold_avx512::<V, H>, matrices },
+        Set::Avx512 => Transforms { spread: spread_avx512::<V, H, E>, fold: fold_avx512::<V, H>, matrices },
     }
 }
 
@@ -116,13 +127,14 @@ fn pair<V: Points, H: Points>(isa: Isa) -> Transforms {
 /// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Spread`] says, and nobody else uses
 /// what is written.
 #[inline(always)]
-unsafe fn spread<L: Lanes, V: Points, H: Points>(t: &Spread) {
+unsafe fn spread<L: Lanes, V: Points, H: Points, E: Element>(t: &Spread) {
     let columns = t.len * H::M;
     let inside = t.size[1].saturating_sub(t.origin[1]).min(columns);
     let rows = t.size[0].saturating_sub(t.origin[0]).min(V::M);
     // SAFETY: rows and columns inside the image only; the caller's promise covers factors and buffer.
     unsafe {
-        let src = t.src.add((t.origin[0] * t.size[1] + t.origin[1]) * BLOCK);
+        let pixel = if E::IS_BLOCKED { BLOCK } else { t.steps[1] };
+        let src = t.src.cast::<E>().add(t.origin[0] * t.steps[0] + t.origin[1] * pixel);
         for x in inside..columns {
             for i in 0..V::N {
                 for lane in (0..BLOCK).step_by(L::N) {
@@ -136,7 +148,7 @@ unsafe fn spread<L: Lanes, V: Points, H: Points>(t: &Spread) {
                 let mut y = [L::splat(0.0); MAX_N];
                 unrolled!(i in 0..V::M, {
                     if i < rows {
-                        y[i] = L::load(src.add(i * t.size[1] * BLOCK + at));
+                        y[i] = E::load(src.add(i * t.steps[0] + x * pixel + lane));
                     }
                 });
                 let y = one_d::spread::<L, V>(&y);
@@ -200,9 +212,9 @@ macro_rules! compiled {
         /// # Safety
         /// As [`spread`].
         $(#[$with])*
-        unsafe fn $spread<V: Points, H: Points>(tiles: &Spread) {
+        unsafe fn $spread<V: Points, H: Points, E: Element>(tiles: &Spread) {
             // SAFETY: the caller's promise.
-            unsafe { spread::<$lanes, V, H>(tiles) }
+            unsafe { spread::<$lanes, V, H, E>(tiles) }
         }
         /// # Safety
         /// As [`fold`].

@@ -105,15 +105,15 @@ impl Walk {
         sums
     }
 
-    fn run<T: bytemuck::Pod + Send + Sync>(
+    fn run<T: bytemuck::Pod + Send + Sync, O: Copy + Send + Sync>(
         &self,
         args: &KernelArgs<'_>,
         widen: impl Fn(T) -> f32 + Sync,
-        narrow: impl Fn(f64) -> T + Sync,
+        narrow: impl Fn(f64) -> O + Sync,
     ) {
         // SAFETY: an input of the running call; its only output is elsewhere.
         let x: &[T] = bytemuck::cast_slice(unsafe { args.inputs[0].bytes() });
-        let out = Shared(args.outputs[0].as_ptr().cast::<T>());
+        let out = Shared(args.outputs[0].as_ptr().cast::<O>());
         in_ranges(args.team, self.n_groups(), self.n_outer * self.n_steps * self.lanes, &|groups| {
             for g in groups {
                 let first = g * self.lanes;
@@ -129,7 +129,10 @@ impl Walk {
 
 struct ChannelSum {
     walk: Walk,
+    /// Of the elements.
     dtype: DType,
+    /// Of the sums: the same, or float32.
+    sums: DType,
 }
 
 impl Kernel for ChannelSum {
@@ -138,12 +141,14 @@ impl Kernel for ChannelSum {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        let n_bytes = self.walk.channels * self.dtype.size_of();
-        accumulate::run(args, &[Written { output: 0, dtype: self.dtype, n_bytes }], |args| {
-            match self.dtype {
-                DType::F32 => self.walk.run::<f32>(args, |x| x, |s| s as f32),
-                DType::F16 => self.walk.run::<f16>(args, f16::to_f32, f16::from_f64),
-                _ => self.walk.run::<bf16>(args, short::widen, bf16::from_f64),
+        let n_bytes = self.walk.channels * self.sums.size_of();
+        accumulate::run(args, &[Written { output: 0, dtype: self.sums, n_bytes }], |args| {
+            match (self.dtype, self.sums) {
+                (DType::F32, _) => self.walk.run(args, |x: f32| x, |s| s as f32),
+                (DType::F16, DType::F32) => self.walk.run(args, f16::to_f32, |s| s as f32),
+                (DType::F16, _) => self.walk.run(args, f16::to_f32, f16::from_f64),
+                (_, DType::F32) => self.walk.run(args, short::widen, |s| s as f32),
+                _ => self.walk.run(args, short::widen, bf16::from_f64),
             }
             Ok(())
         })
@@ -171,7 +176,7 @@ fn prepare(call: &OpCall<'_>, axis: usize) -> Result<Prepared> {
         output_layouts: vec![Layout::RowMajor],
         scratch_bytes: 0,
         can_run_inplace: false,
-        kernel: Arc::new(ChannelSum { walk, dtype: ograd.dtype }),
+        kernel: Arc::new(ChannelSum { walk, dtype: ograd.dtype, sums: call.outputs[0].dtype }),
     })
 }
 

@@ -75,7 +75,7 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         "add_n" => Ok(sum::prepare),
         "_grad_add" | "elemwise_add" | "elemwise_sub" | "elemwise_mul" | "elemwise_div" => Ok(binary::prepare),
         "Concat" => concat::check(call).map(|()| concat::prepare as Prepare),
-        "Cast" => reorder::check_cast(call).map(|()| reorder::prepare_cast as Prepare),
+        "Cast" | "amp_cast" => reorder::check_cast(call).map(|()| reorder::prepare_cast as Prepare),
         name if is_quantised(name) => of_quantised(call),
         name => Err(format!("no oneDNN kernel for {name}")),
     }

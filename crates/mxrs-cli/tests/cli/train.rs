@@ -76,6 +76,37 @@ fn going_on_gives_the_weights_of_an_unbroken_training() {
 }
 
 #[test]
+fn mixed_precision_trains_as_well_goes_on_bit_by_bit_and_keeps_float32() {
+    let dir = tempfile::tempdir().unwrap();
+    let short = |name: &str, more: &[&str]| {
+        let prefix = path(dir.path(), name);
+        let ran = train(&[&["--dtype", "bfloat16", "--model-prefix", &prefix][..], more].concat());
+        let log = ran.err.clone();
+        ran.ok();
+        log
+    };
+    let log = short("whole", &["--num-epochs", "3"]);
+    assert!(log.contains("dtype='bfloat16'"), "{log}");
+    // The full one's figure, less what a few images of 297 make.
+    let full = train(&["--num-epochs", "3"]).err;
+    let [got, want] = [&log, &full].map(|log| value(log, "Validation-accuracy"));
+    assert!(got > 0.8 && got > want - 0.02, "{got} after {want} in float32");
+    short("broken", &["--num-epochs", "1"]);
+    short("broken", &["--num-epochs", "3", "--resume"]);
+    let params = |name: &str| std::fs::read(dir.path().join(format!("{name}-0003.params"))).unwrap();
+    assert!(params("whole") == params("broken"), "weights differ");
+    // Files are those of a network in float32, which anything reads.
+    train(&["--num-epochs", "3", "--model-prefix", &path(dir.path(), "full")]).ok();
+    assert_eq!(params("whole").len(), params("full").len());
+    let symbol = |name: &str| std::fs::read_to_string(dir.path().join(format!("{name}-symbol.json"))).unwrap();
+    assert_eq!(symbol("whole"), symbol("full"));
+    let (prefix, val) = (path(dir.path(), "whole"), digits("digits_val.rec"));
+    let start = ["evaluate", "--model", &prefix, "--load-epoch", "3", "--data-val", &val];
+    let json = mxrs(start.into_iter().chain(["--image-shape", "1,28,28", "--rgb-std", "255", "--json"])).json();
+    assert!((json["metrics"]["accuracy"].as_f64().unwrap() - got).abs() < 0.02, "{json}");
+}
+
+#[test]
 fn a_new_classifier_is_trained_on_old_features() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (digits("lenet"), path(dir.path(), "new"));
@@ -107,6 +138,7 @@ fn bad_values_are_refused_before_any_work() {
         (&["--optimizer", "sgdd"], "sgd"),
         (&["--initializer", "xavir"], "--initializer"),
         (&["--plot", "curves.gif"], ".svg or .png"),
+        (&["--dtype", "float16"], "bfloat16 or float32"),
         (&["--gpus", "0"], "--gpus"),
         (&["--loss", "hinge"], "--loss"),
         (&["--label-smoothing", "1"], "--label-smoothing"),

@@ -2,6 +2,7 @@
 //!
 //! | pass | what it does |
 //! |---|---|
+//! | `autocast` | lets calls that are worth it compute in 16 bits |
 //! | `infer_shape`, `infer_dtype` | shapes and types of all entries, by `fixpoint` |
 //! | `gradient` | joins a graph with the calls that compute its gradients |
 //! | `eliminate` | merges common subexpressions |
@@ -19,6 +20,7 @@
 //! graph they keep the forward part in front (G3). There is no pass for nodes that no output needs: building a graph
 //! leaves them out.
 
+mod autocast;
 mod eliminate;
 mod fixpoint;
 mod fold;
@@ -36,6 +38,7 @@ mod segments;
 mod select;
 mod widen;
 
+pub use autocast::autocast;
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
 pub use fold::constant_nodes;

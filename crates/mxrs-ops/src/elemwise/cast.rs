@@ -51,7 +51,7 @@ pub fn define() -> OpDef {
 const BACKWARD: &str = "_backward_cast";
 
 /// The gradient of a conversion of input 0: the head as the type of that input; nothing for the others.
-fn cast_back(scope: &mut dyn GradientScope) -> Answers {
+pub(super) fn cast_back(scope: &mut dyn GradientScope) -> Answers {
     let (head, like) = (scope.out_grad(0)?, scope.input(0));
     let mut answers = vec![None; scope.n_inputs()];
     answers[0] = Some(scope.call_one(BACKWARD, &[head, like])?);
@@ -88,7 +88,7 @@ fn backward() -> OpDef {
     }
 }
 
-fn convert(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
+pub(super) fn convert(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
     if inputs[0].desc.dtype.is_float() {
         numeric::map_float(inputs, outputs, |x| x);
     } else {

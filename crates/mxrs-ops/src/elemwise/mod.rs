@@ -2,6 +2,8 @@
 
 pub mod abs;
 pub mod add_n;
+pub mod amp_cast;
+pub mod amp_multicast;
 pub mod broadcast_add;
 pub mod broadcast_div;
 pub mod broadcast_mul;

@@ -24,7 +24,7 @@ use mxrs_format::Checkpoint;
 use mxrs_graph::{Graph, NodeId};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_optim::Updater;
-use mxrs_types::{Error, Result};
+use mxrs_types::{DType, Error, Result};
 
 /// A network with everything that training it needs.
 pub struct Module {
@@ -45,8 +45,8 @@ pub struct Module {
 }
 
 impl Module {
-    /// A module of this network, not bound yet. The options say which backends and operators it runs on; gradients in them
-    /// are ignored.
+    /// A module of this network, not bound yet. The options say which backends and operators it runs on, and whether in mixed
+    /// precision; gradients in them are ignored.
     ///
     /// # Errors
     /// A name of a parameter to keep as it is that the network does not have; out of memory.
@@ -72,6 +72,15 @@ impl Module {
             update: None,
             params: Vec::new(),
         })
+    }
+
+    /// Mixed precision, as MXNet's AMP: what [`bind`](Self::bind) binds computes in this 16-bit type where that is worth it.
+    /// Parameters, their gradients, checkpoints, inputs and outputs stay in float32; the network itself stays what it
+    /// is, so that its checkpoints are those of training in float32.
+    #[must_use]
+    pub fn amp(mut self, short: DType) -> Self {
+        self.options.autocast = Some(short);
+        self
     }
 
     /// The network.

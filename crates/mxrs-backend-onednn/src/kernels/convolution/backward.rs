@@ -83,7 +83,10 @@ pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepa
 
 fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Result<Prepared> {
     let [ograd, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    let (problem, hint) = describe(library, call, [ograd, weights, data], follows)?;
+    // The sums may be wider than the factors; a forward call has weights as short as its data.
+    let short = TensorDesc { dtype: data.dtype, ..weights.clone() };
+    let (mut problem, hint) = describe(library, call, [ograd, &short, data], follows)?;
+    problem.weights = MemDesc::any(&problem.weights_sizes, weights.dtype)?;
     let pd = library.prim_desc(|out| {
         // SAFETY: every descriptor and array outlives the call; a null bias means none.
         unsafe {

@@ -5,9 +5,10 @@
 use super::Problem;
 use crate::cache::Prepared;
 use crate::library::Library;
+use crate::objects::{MemDesc, dims};
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
-use mxrs_op::OpCall;
+use mxrs_op::{OpCall, TensorDesc};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
@@ -58,8 +59,11 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
 /// Builds `_backward_FullyConnected_weight(ograd, data, weight)`.
 pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    let problem = Problem::new(data, weights)?;
+    // The sums may be wider than the factors; a forward call has weights as short as its data.
+    let short = TensorDesc { dtype: data.dtype, ..weights.clone() };
+    let mut problem = Problem::new(data, &short)?;
     let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;
+    problem.weights = MemDesc::any(&dims([problem.n_out, problem.k]), weights.dtype)?;
     let pd = library.prim_desc(|out| {
         // SAFETY: every descriptor outlives the call; a null bias means none.
         unsafe {

@@ -77,7 +77,8 @@ pub struct Training {
     /// Only read the data, to see how fast that is
     #[arg(long, value_name = "0|1", default_value = "0", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub test_io: bool,
-    /// Element type that the network computes with; parameters are kept in float32
+    /// Element type that the network computes with: float32; bfloat16 is mixed precision, where convolutions and
+    /// fully-connected layers and what follows them compute in 16 bits, parameters and checkpoints stay in float32
     #[arg(long, value_name = "TYPE", default_value = "float32", value_parser = float_dtype)]
     pub dtype: DType,
     /// Label smoothing: this much of each label is spread over the other classes

@@ -6,6 +6,7 @@ use super::flags::Training;
 use super::kind::{Defaults, Kind};
 use crate::exit::{Failure, Outcome};
 use mxrs::models::{Initializer, Model, ModelOptions, RandomKind, model};
+use mxrs::types::DType;
 
 /// A training run.
 pub struct Plan {
@@ -67,6 +68,13 @@ impl Plan {
         if !(0.0..1.0).contains(&training.label_smoothing) {
             return Err(wrong("--label-smoothing", training.label_smoothing, "from 0 to below 1"));
         }
+        if training.dtype == DType::F16 {
+            return Err(wrong(
+                "--dtype",
+                "float16",
+                "a type of training here, where gradients would overflow: use bfloat16 or float32",
+            ));
+        }
         if let Some(gpus) = training.gpus.as_deref().filter(|gpus| !gpus.trim().is_empty()) {
             return Err(wrong("--gpus", gpus, "possible: this version computes on the CPU only; leave the flag out"));
         }
@@ -88,6 +96,11 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The type of mixed precision.
+    pub fn autocast(&self) -> Option<DType> {
+        Some(self.training.dtype).filter(|dtype| *dtype != DType::F32)
+    }
+
     /// The network by its name, and its depth where it has several and the name says none.
     ///
     /// # Errors
@@ -100,7 +113,6 @@ impl Plan {
             n_classes: self.num_classes,
             image: Some(self.image),
             n_layers: self.num_layers.filter(|_| has_depths),
-            dtype: self.training.dtype,
             label_smoothing: self.training.label_smoothing as f32,
             ..ModelOptions::default()
         };

@@ -8,6 +8,7 @@ use super::plan::Plan;
 use super::test_io;
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, start, terminal};
+use mxrs::exec::BindOptions;
 use mxrs::format::params::checkpoint_path;
 use mxrs::format::{Checkpoint, Options};
 use mxrs::graph::Graph;
@@ -48,7 +49,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         _ => training.loss.clone(),
     };
     let mut metric = metrics(training.top_k, &losses)?;
-    let options = runtime.bind_options();
+    let options = BindOptions { autocast: plan.autocast(), ..runtime.bind_options() };
     let mut module =
         Module::new(&graph, runtime.arrays(), &options, ModuleNames::default()).map_err(Failure::binding)?;
     let mut fit = FitOptions {

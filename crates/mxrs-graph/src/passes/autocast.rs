@@ -1,0 +1,221 @@
+//! Mixed precision: calls worth it compute in a 16-bit type, and `amp_cast` stands where types change.
+//!
+//! What a call does follows from its operator's [`Precision`], as in MXNet's `ReducePrecision`. Variables stay what they are,
+//! in float32, and so do heads: a head that became short is widened. Each value is converted once, in front of its
+//! first reader. Auxiliary states and other inputs that a call rewrites are never converted; a call that would need one
+//! in the short type stays in float32.
+//!
+//! In a gradient graph, [`GradientGraph::wide_sums`] lets sums over products of short factors leave as float32 what would
+//! be widened next: the gradients of float32 weights.
+
+use super::names::UniqueNames;
+use super::rewrite::Rewrite;
+use crate::{Entry, EntryId, GradientGraph, Graph, Node, NodeId};
+use mxrs_op::{Attrs, OpDef, OpParams, OpSet, Precision};
+use mxrs_types::{DType, Result};
+use rustc_hash::FxHashMap;
+
+const CAST: &str = "amp_cast";
+const CAST_BACK: &str = "_backward_cast";
+
+/// The graph in mixed precision, with `short` for what is worth it. A graph that has an `amp_cast` already stays as it is.
+///
+/// # Errors
+/// No `amp_cast` among `ops`.
+pub fn autocast(graph: &Graph, ops: &OpSet, short: DType) -> Result<Graph> {
+    let is_converted = |node: &Node| matches!(node.op_name(), "amp_cast" | "amp_multicast");
+    if graph.nodes().iter().any(is_converted) {
+        return Ok(graph.clone());
+    }
+    let mut casting = Casting {
+        graph,
+        ops,
+        short,
+        names: UniqueNames::of(graph),
+        rewrite: Rewrite::of(graph),
+        short_ones: FxHashMap::default(),
+        is_made_short: vec![false; graph.n_entries()],
+        wide_ones: FxHashMap::default(),
+    };
+    for (id, node) in graph.iter() {
+        casting.node(id, node)?;
+    }
+    casting.rewrite.end_forward();
+    let heads = graph.heads().iter().map(|head| casting.wide(*head)).collect::<Result<_>>()?;
+    Ok(casting.rewrite.finish(heads)?.graph)
+}
+
+struct Casting<'g> {
+    graph: &'g Graph,
+    ops: &'g OpSet,
+    short: DType,
+    names: UniqueNames,
+    rewrite: Rewrite<'g>,
+    /// New entries in the short type, of old ones that have one.
+    short_ones: FxHashMap<EntryId, Entry>,
+    /// Whether the call itself makes the old entry short.
+    is_made_short: Vec<bool>,
+    /// New entries in float32, of old ones that calls make short.
+    wide_ones: FxHashMap<EntryId, Entry>,
+}
+
+impl Casting<'_> {
+    fn node(&mut self, id: NodeId, old: &Node) -> Result<()> {
+        let Some((op, params)) = old.call() else {
+            let node = self.rewrite.moved(old);
+            self.rewrite.put(id, node);
+            return Ok(());
+        };
+        let is_short = |input: &Entry| self.short_ones.contains_key(&self.graph.entry_id(*input));
+        let (any, all) = (old.inputs.iter().any(is_short), old.inputs.iter().all(is_short));
+        let wants_short = match (op.precision)(params) {
+            Precision::Float32 => false,
+            Precision::Short => true,
+            Precision::Follows => any,
+            Precision::Widest => any && all,
+        };
+        let types = if wants_short && old.subgraphs.is_empty() { self.types(op, params, old) } else { None };
+        let mut inputs = Vec::with_capacity(old.inputs.len());
+        for (position, input) in old.inputs.iter().enumerate() {
+            let is_short = types.as_ref().is_some_and(|(ins, _)| ins[position] == Some(self.short));
+            inputs.push(if is_short { self.in_short(*input)? } else { self.wide(*input)? });
+        }
+        let node = Node { inputs, ..self.rewrite.moved(old) };
+        let new = self.rewrite.put(id, node);
+        for (index, dtype) in types.iter().flat_map(|(_, outs)| outs).enumerate() {
+            if *dtype == Some(self.short) {
+                let entry = self.graph.output_id(id, index);
+                self.is_made_short[entry.index()] = true;
+                self.short_ones.insert(entry, Entry::new(new, index as u32));
+            }
+        }
+        Ok(())
+    }
+
+    /// Types of inputs and outputs of a call whose first input is short; `None` where it cannot be.
+    #[expect(clippy::type_complexity)]
+    fn types(&self, op: &OpDef, params: &OpParams, node: &Node) -> Option<(Vec<Option<DType>>, Vec<Option<DType>>)> {
+        if !op.dtypes.contains(&self.short) {
+            return None;
+        }
+        let (mut inputs, mut outputs) = (vec![None; node.inputs.len()], vec![None; node.n_outputs]);
+        *inputs.first_mut()? = Some(self.short);
+        op.infer_dtypes(params, &mut inputs, &mut outputs).ok()?;
+        let rewritten = [false, true].into_iter().flat_map(|is_train| (op.rewrites)(params, is_train)).copied();
+        let mut fixed = rewritten.chain(node.n_arguments()..node.inputs.len());
+        let is_short = |position: usize| inputs.get(position) == Some(&Some(self.short));
+        (!fixed.any(is_short)).then_some((inputs, outputs))
+    }
+
+    /// The new entry of an old one in the short type.
+    fn in_short(&mut self, old: Entry) -> Result<Entry> {
+        let id = self.graph.entry_id(old);
+        if let Some(known) = self.short_ones.get(&id) {
+            return Ok(*known);
+        }
+        let from = self.rewrite.entry(old);
+        let new = self.cast(old, from, self.short)?;
+        self.short_ones.insert(id, new);
+        Ok(new)
+    }
+
+    /// The new entry of an old one as the graph had it.
+    fn wide(&mut self, old: Entry) -> Result<Entry> {
+        let id = self.graph.entry_id(old);
+        let from = self.rewrite.entry(old);
+        if !self.is_made_short[id.index()] {
+            return Ok(from);
+        }
+        if let Some(known) = self.wide_ones.get(&id) {
+            return Ok(*known);
+        }
+        let new = self.cast(old, from, DType::F32)?;
+        self.wide_ones.insert(id, new);
+        Ok(new)
+    }
+
+    fn cast(&mut self, old: Entry, from: Entry, to: DType) -> Result<Entry> {
+        let of = self.graph.entry_name(self.graph.entry_id(old));
+        let name = self.names.take(format!("{of}_amp_cast_{}", to.name()));
+        let group = self.graph.node(old.node).attrs.get("__ctx_group__").map(|group| ("__ctx_group__", group));
+        let attrs: Attrs = group.into_iter().chain([("dtype", to.name())]).collect();
+        Ok(Entry::new(self.rewrite.out.add_op(self.ops.get(CAST)?, name, attrs, vec![from])?, 0))
+    }
+}
+
+impl GradientGraph {
+    /// Where a backward call sums products of short factors, reads some tensor for its shape and type alone, and its result
+    /// is only converted to the type that this tensor had before an `amp_cast`: shows it that tensor instead, so that
+    /// it makes that type itself. `dtypes` are those of the forward graph's entries.
+    ///
+    /// # Errors
+    /// None for a graph made by [`gradient`](super::gradient).
+    pub fn wide_sums(&self, dtypes: &[DType]) -> Result<Self> {
+        // By call: which input is exchanged, and for what.
+        let mut exchanges: FxHashMap<NodeId, (usize, Entry)> = FxHashMap::default();
+        let mut merged: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+        for (id, node) in self.graph.iter().skip(self.n_forward_nodes) {
+            if let Some((from, exchange)) = self.exchange(node, dtypes) {
+                exchanges.insert(from, exchange);
+                merged.insert(id, from);
+            }
+        }
+        self.after(self.copied(&exchanges, &merged)?)
+    }
+
+    /// For a conversion: the call it can become one with, and what that reads then.
+    fn exchange(&self, node: &Node, dtypes: &[DType]) -> Option<(NodeId, (usize, Entry))> {
+        let graph = &self.graph;
+        let ([made, like], CAST_BACK) = (node.inputs.as_slice(), node.op_name()) else { return None };
+        let maker = graph.node(made.node);
+        let (op, params) = maker.call()?;
+        let is_head = graph.heads().contains(made);
+        let is_private = !is_head && graph.consumers(graph.entry_id(*made)).len() == 1;
+        if self.is_forward(made.node) || maker.n_outputs != 1 || !is_private || !maker.control_deps.is_empty() {
+            return None;
+        }
+        let was_cast = |entry: &Entry| {
+            let node = graph.node(entry.node);
+            node.op_name() == CAST && node.inputs.first() == Some(like)
+        };
+        let position = op.ignored_inputs.iter().copied().find(|i| maker.inputs.get(*i).is_some_and(was_cast))?;
+        let wanted = *dtypes.get(graph.entry_id(*like).index())?;
+        let short = *dtypes.get(graph.entry_id(maker.inputs[position]).index())?;
+        let mut inputs = vec![Some(short); maker.inputs.len()];
+        inputs[position] = Some(wanted);
+        let mut outputs = [None];
+        op.infer_dtypes(params, &mut inputs, &mut outputs).ok()?;
+        (outputs == [Some(wanted)]).then_some((made.node, (position, *like)))
+    }
+
+    fn copied(
+        &self,
+        exchanges: &FxHashMap<NodeId, (usize, Entry)>,
+        merged: &FxHashMap<NodeId, NodeId>,
+    ) -> Result<super::rewrite::Rewritten> {
+        let mut rewrite = Rewrite::of(&self.graph);
+        for (id, old) in self.graph.iter() {
+            if id.index() == self.n_forward_nodes {
+                rewrite.end_forward();
+            }
+            if let Some(into) = merged.get(&id) {
+                let into = rewrite.id(*into);
+                rewrite.merge(id, into);
+                continue;
+            }
+            let mut node = rewrite.moved(old);
+            if let Some((position, like)) = exchanges.get(&id) {
+                node.inputs[*position] = rewrite.entry(*like);
+            }
+            rewrite.put(id, node);
+        }
+        if self.graph.n_nodes() == self.n_forward_nodes {
+            rewrite.end_forward();
+        }
+        let heads = self.graph.heads().iter().map(|head| rewrite.entry(*head)).collect();
+        rewrite.finish(heads)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! `out = data` as another floating-point type, where data is floating point; other types pass as they are. What mixed
+//! precision puts between calls.
+//!
+//! Gradient: `ograd` as data's type.
+//!
+//! MXNet: `amp_cast`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool for data.
+
+use super::cast::{cast_back, convert};
+use crate::dtypes::{DTypeWord, MOVABLE, dtype_of};
+use crate::inference::learn_dtype;
+use crate::numeric;
+use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, Sample, op_params};
+use mxrs_types::{DType, Result};
+
+op_params! {
+    /// Parameters of `amp_cast`.
+    pub struct AmpCastParams for "amp_cast" {
+        /// Element type of the output, where data is floating point.
+        dtype: DTypeWord,
+    }
+}
+
+/// `amp_cast`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "out = data as another floating-point dtype, where it is one",
+        infer_dtype,
+        dtypes: MOVABLE,
+        pointwise: Pointwise::Yes,
+        gradient: Gradient::By(|_, scope| cast_back(scope)),
+        reference: Some(|_, inputs, outputs, _| {
+            match inputs[0].desc.dtype == outputs[0].desc.dtype {
+                true => numeric::copy_bytes(inputs, outputs),
+                false => convert(inputs, outputs),
+            }
+            Ok(())
+        }),
+        samples,
+        ..OpDef::new("amp_cast").params::<AmpCastParams>()
+    }
+}
+
+fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    let Some(from) = inputs[0] else { return Ok(()) };
+    let to = if from.is_float() { dtype_of(params.get::<AmpCastParams>().dtype) } else { from };
+    learn_dtype(&mut outputs[0], to, "output")
+}
+
+fn samples() -> Vec<Sample> {
+    let wide = Fill::Uniform(-9.0, 9.0);
+    vec![
+        Sample::new("to_bfloat16", [("dtype", "bfloat16")], &[&[3, 5]]).fill(0, wide.clone()),
+        Sample::new("to_float16", [("dtype", "float16")], &[&[2, 3, 4, 5]]).fill(0, wide.clone()),
+        Sample::new("to_float32", [("dtype", "float32")], &[&[7]]).fill(0, wide.clone()),
+        Sample::new("widens", [("dtype", "float32")], &[&[7]]).fill(0, wide).dtype(0, DType::BF16),
+        Sample::new("integers", [("dtype", "bfloat16")], &[&[7]]).fill(0, Fill::Integers(0, 9)).dtype(0, DType::I32),
+        Sample::new("empty", [("dtype", "bfloat16")], &[&[0, 2]]),
+    ]
+}

@@ -1,0 +1,110 @@
+//! Each input as the widest floating-point type among all inputs, or the narrowest with `cast_narrow`. Types that are not
+//! floating point pass as they are.
+//!
+//! Of two different 16-bit types neither is wider: the outputs are float32 (the first of them with `cast_narrow`).
+//! Gradient: each `ograd` as its input's type.
+//!
+//! MXNet: `amp_multicast`. Inputs are `data_0`, `data_1`, … Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
+
+use super::cast::convert;
+use crate::dtypes::MOVABLE;
+use crate::gradients::Answers;
+use crate::inference::{learn_dtype, unify};
+use crate::numeric;
+use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
+use mxrs_types::{DType, PartialShape, Result};
+
+op_params! {
+    /// Parameters of `amp_multicast`.
+    pub struct AmpMulticastParams for "amp_multicast" {
+        /// Number of inputs, and of outputs.
+        num_outputs: i32,
+        /// Whether the narrowest type is taken.
+        cast_narrow: bool = false,
+    }
+}
+
+/// `amp_multicast`.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "all inputs as the widest floating-point dtype among them",
+        inputs: InputNames::Variable { prefix: "data_", listed: "data", key: "num_outputs", count },
+        n_outputs: OutputCount::ByParams(count),
+        n_visible: OutputCount::ByParams(count),
+        infer_shape,
+        infer_dtype,
+        dtypes: MOVABLE,
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        reference: Some(|_, inputs, outputs, _| {
+            for (input, output) in inputs.iter().zip(outputs) {
+                let (input, output) = (std::slice::from_ref(input), std::slice::from_mut(output));
+                match input[0].desc.dtype == output[0].desc.dtype {
+                    true => numeric::copy_bytes(input, output),
+                    false => convert(input, output),
+                }
+            }
+            Ok(())
+        }),
+        samples,
+        ..OpDef::new("amp_multicast").params::<AmpMulticastParams>()
+    }
+}
+
+fn count(params: &OpParams) -> usize {
+    usize::try_from(params.get::<AmpMulticastParams>().num_outputs).unwrap_or(0)
+}
+
+fn gradient(scope: &mut dyn GradientScope) -> Answers {
+    let mut gradients = vec![None; scope.n_inputs()];
+    for (i, gradient) in gradients.iter_mut().enumerate() {
+        if scope.has_out_grad(i) {
+            let (head, like) = (scope.out_grad(i)?, scope.input(i));
+            *gradient = Some(scope.call_one("_backward_cast", &[head, like])?);
+        }
+    }
+    Ok(gradients)
+}
+
+fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    inputs.iter_mut().zip(outputs).try_for_each(|(input, output)| unify(input, output, "output"))
+}
+
+/// The type all become; `a` and `b` are floating point.
+fn of_both(a: DType, b: DType, is_narrow: bool) -> DType {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    match (a.size_of().cmp(&b.size_of()), is_narrow) {
+        (Less, true) | (Greater, false) => a,
+        (Less, false) | (Greater, true) => b,
+        (Equal, false) if a != b => DType::F32,
+        (Equal, _) => a,
+    }
+}
+
+fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+    let is_narrow = params.get::<AmpMulticastParams>().cast_narrow;
+    let Some(known) = inputs.iter().copied().collect::<Option<Vec<DType>>>() else { return Ok(()) };
+    let floats = known.iter().copied().filter(|dtype| dtype.is_float());
+    let common = floats.reduce(|a, b| of_both(a, b, is_narrow));
+    for (from, output) in known.iter().zip(outputs) {
+        let to = common.filter(|_| from.is_float()).unwrap_or(*from);
+        learn_dtype(output, to, "output")?;
+    }
+    Ok(())
+}
+
+fn samples() -> Vec<Sample> {
+    let wide = Fill::Uniform(-9.0, 9.0);
+    let two = |name, attrs: &[(&str, &str)]| {
+        let none: [(&str, &str); 0] = [];
+        let attrs = [("num_outputs", "2")].iter().chain(attrs).copied().collect();
+        let sample = Sample { attrs, ..Sample::new(name, none, &[&[3, 5], &[2, 7]]) };
+        sample.fill(0, wide.clone()).fill(1, wide.clone())
+    };
+    vec![
+        two("alike", &[]),
+        two("widest", &[]).dtype(0, DType::BF16),
+        two("narrowest", &[("cast_narrow", "True")]).dtype(1, DType::BF16),
+        two("short_ones", &[]).dtype(0, DType::BF16).dtype(1, DType::F16),
+        two("integers", &[]).dtype(1, DType::I32).fill(1, Fill::Integers(0, 9)),
+    ]
+}

@@ -1,0 +1,34 @@
+"""What MXNet 1.9.1's mixed precision in bfloat16 does: its lists, and the types that the calls of two networks read.
+
+    python make_autocast.py <folder with symbols> <file to write>
+
+Each line is `list <operator> <what>` or `<network> <call> <type of its first input>`. Types are followed through the converted
+symbol: casts say theirs, all other calls give what their first input has.
+"""
+import json
+import sys
+
+import mxnet as mx
+from mxnet.contrib import amp
+from mxnet.contrib.amp.lists import symbol_bf16 as lists
+
+checkpoints, target = sys.argv[1:]
+lines = []
+for what, names in (
+        ('short', lists.BF16_FUNCS),
+        ('follows', lists.BF16_FP32_FUNCS),
+        ('float32', lists.FP32_FUNCS),
+        ('conditional', [name for name, _, _ in lists.CONDITIONAL_FP32_FUNCS]),
+        # Loss heads are in two lists; the first that the pass looks at is that of float32.
+        ('widest', [name for name in lists.WIDEST_TYPE_CASTS if name not in lists.FP32_FUNCS])):
+    lines += [f'list {name} {what}' for name in sorted(set(names))]
+for network in ('lenet', 'resnet8'):
+    symbol = amp.convert_symbol(mx.sym.load(f'{checkpoints}/{network}-symbol.json'), target_dtype='bfloat16')
+    types = []
+    for node in json.loads(symbol.tojson(remove_amp_cast=False))['nodes']:
+        read = types[node['inputs'][0][0]] if node['inputs'] else 'float32'
+        types.append(node['attrs']['dtype'] if node['op'] == 'amp_cast' else read)
+        if node['op'] not in ('null', 'amp_cast'):
+            lines.append(f'{network} {node["name"]} {read}')
+with open(target, 'w') as out:
+    out.write('\n'.join(lines) + '\n')

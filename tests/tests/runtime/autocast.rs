@@ -1,0 +1,176 @@
+//! Mixed precision: the rules are MXNet's, a step in bfloat16 is the step in float32 within what bfloat16 rounds, and what
+//! is kept is in float32.
+
+use mxrs::env::MapSource;
+use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests};
+use mxrs::graph::{Graph, autocast, infer_dtypes};
+use mxrs::models::Initializer;
+use mxrs::op::{Attrs, OpDef, Precision};
+use mxrs::types::{DType, Shape};
+use mxrs::{Model, Runtime};
+use mxrs_tests::{digits, fixture};
+use std::collections::BTreeMap;
+
+/// What moves or drops elements computes in what it gets, which MXNet's lists for bfloat16 do not have.
+const MOVES: [&str; 8] =
+    ["Dropout", "Flatten", "Reshape", "_copy", "expand_dims", "slice_axis", "squeeze", "transpose"];
+
+/// Lines of what MXNet wrote down, as words (`tests/mxnet/make_autocast.py`).
+fn recorded() -> Vec<[String; 3]> {
+    let text = std::fs::read_to_string(fixture("autocast.txt")).unwrap();
+    let words = |line: &str| <[String; 3]>::try_from(line.split(' ').map(String::from).collect::<Vec<_>>()).unwrap();
+    text.lines().map(words).collect()
+}
+
+#[test]
+fn operators_are_in_mxnets_lists() {
+    let lists = recorded().into_iter().filter(|line| line[0] == "list");
+    let listed: BTreeMap<String, String> = lists.map(|[_, op, what]| (op, what)).collect();
+    let ops = mxrs::ops::catalogue();
+    let of = |op: &OpDef, attrs: &[(&str, &str)]| {
+        let params = op.parse(&attrs.iter().copied().collect::<Attrs>()).unwrap();
+        (op.precision)(&params)
+    };
+    let mut n_checked = 0;
+    for op in ops.iter() {
+        let names = std::iter::once(&op.name).chain(op.aliases);
+        let lines: Vec<&str> = names.filter_map(|name| listed.get(*name)).map(String::as_str).collect();
+        // Any parameters do where the rule is for all of them.
+        let sample = (op.samples)().into_iter().next().unwrap();
+        let ours = (op.precision)(&op.parse(&sample.attrs).unwrap());
+        let expected = match lines.first() {
+            _ if MOVES.contains(&op.name) => Precision::Follows,
+            Some(&"short") => Precision::Short,
+            Some(&"follows") => Precision::Follows,
+            Some(&"widest") => Precision::Widest,
+            Some(&"float32") => Precision::Float32,
+            Some(&"conditional") => {
+                assert_eq!(of(op, &[("act_type", "softrelu")]), Precision::Float32);
+                assert_eq!(of(op, &[("act_type", "relu")]), Precision::Follows);
+                continue;
+            }
+            // What no list names is not converted.
+            _ => Precision::Float32,
+        };
+        // `elemwise_add` is widest; its alias `_add` is in the list of what follows.
+        let expected = if op.name == "elemwise_add" { Precision::Widest } else { expected };
+        assert_eq!(ours, expected, "{}: {lines:?}", op.name);
+        n_checked += usize::from(!lines.is_empty());
+    }
+    assert!(n_checked > 40, "{n_checked} operators of {}", listed.len());
+}
+
+#[test]
+fn calls_read_the_types_that_they_read_in_mxnet() {
+    let ops = mxrs::ops::catalogue();
+    let runtime = Runtime::builder().env(&MapSource::empty()).only_backend("reference").build().unwrap();
+    for network in ["lenet", "resnet8"] {
+        let graph = Model::load_graph(&runtime, digits(&format!("{network}-symbol.json"))).unwrap();
+        let cast = autocast(&graph, &ops, DType::BF16).unwrap();
+        let types = infer_dtypes(&cast, [("data", DType::F32)], Some(DType::F32)).unwrap().complete(&cast).unwrap();
+        let mut n = 0;
+        for [_, call, wanted] in recorded().iter().filter(|line| line[0] == network) {
+            let node = cast.node(cast.find(call).unwrap());
+            if !MOVES.contains(&node.op_name()) {
+                assert_eq!(types[cast.entry_id(node.inputs[0]).index()].name(), wanted, "{network}: {call}");
+                n += 1;
+            }
+        }
+        assert!(n > 8);
+        assert_eq!(cast.variables().len(), graph.variables().len());
+        assert!(cast.variables().iter().all(|id| types[cast.output_id(*id, 0).index()] == DType::F32));
+    }
+}
+
+/// A network of the digits with random weights, bound for training.
+fn bound(runtime: &Runtime, network: &str, change: impl FnOnce(&mut BindOptions)) -> (Graph, Executor) {
+    let graph = Model::load_graph(runtime, digits(&format!("{network}-symbol.json"))).unwrap();
+    let mut options = runtime.bind_options();
+    let unwanted = ["data", "softmax_label"];
+    options.gradients = Some(unwanted.into_iter().fold(GradRequests::all(GradReq::Write), |r, n| r.with(n, GradReq::Null)));
+    change(&mut options);
+    let inputs = [("data", Shape::from([32, 1, 28, 28])), ("softmax_label", Shape::from([32]))];
+    let executor = Executor::simple_bind(&graph, runtime.arrays(), &inputs, &options).unwrap();
+    let xavier = Initializer::xavier(2.0);
+    for (name, array) in executor.arrays() {
+        let n = array.shape().n_elements();
+        let values = match name.as_str() {
+            // Smooth pictures, each another.
+            "data" => (0..n).map(|i| ((i % 784) as f32 * 0.013 + (i / 784) as f32).sin()).collect(),
+            "softmax_label" => (0..n).map(|i| (i % 10) as f32).collect(),
+            _ => xavier.values(name, None, array.shape(), 7).unwrap(),
+        };
+        assert_eq!(array.dtype(), DType::F32, "{name}");
+        array.copy_from(&values).unwrap();
+    }
+    (graph, executor)
+}
+
+/// The step's outputs and gradients by name.
+fn step(executor: &Executor) -> BTreeMap<String, Vec<f32>> {
+    executor.forward_train().unwrap();
+    executor.backward(&[]).unwrap();
+    let named = executor.gradients().iter().map(|gradient| (gradient.name.clone(), &gradient.array));
+    let named = named.chain([("output".to_owned(), &executor.outputs()[0])]);
+    named.map(|(name, array)| (name, array.to_vec::<f32>().unwrap())).collect()
+}
+
+/// The distance of two lists of numbers beside the length of the second.
+fn distance(got: &[f32], want: &[f32]) -> f64 {
+    let square = |x: f64| x * x;
+    let length: f64 = want.iter().map(|w| square(f64::from(*w))).sum();
+    let apart: f64 = got.iter().zip(want).map(|(g, w)| square(f64::from(*g) - f64::from(*w))).sum();
+    (apart / length.max(1e-24)).sqrt()
+}
+
+/// Each call on the way rounds its numbers by at most 2^-9 of each, in the forward and in the backward half, so that the
+/// distance grows by about that much per call: at most `2 · calls · 2^-9` where no error is made larger. A relu or a
+/// maximum that switches to another element counts double.
+#[test]
+fn a_step_in_bfloat16_is_the_step_in_float32_within_its_roundings() {
+    let all = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let reference = Runtime::builder().env(&MapSource::empty()).only_backend("reference").build().unwrap();
+    for (runtime, networks) in [(&all, &["lenet", "resnet8"][..]), (&reference, &["lenet"][..])] {
+        for network in networks {
+            let (graph, full) = bound(runtime, network, |_| {});
+            let (_, mixed) = bound(runtime, network, |options| options.autocast = Some(DType::BF16));
+            let calls = graph.nodes().iter().filter(|node| !node.is_variable()).count();
+            let bound = 4.0 * calls as f64 / 512.0;
+            let (want, got) = (step(&full), step(&mixed));
+            assert!(want.len() > 8 && want.keys().eq(got.keys()));
+            for (name, want) in &want {
+                let off = distance(&got[name], want);
+                assert!(off <= bound, "{network}: {name} is off by {off:.2e}, more than {bound:.2e}");
+            }
+            // It is mixed precision: something differs by more than float32 rounds.
+            assert!(got.iter().any(|(name, got)| distance(got, &want[name]) > 1e-4), "{network}");
+        }
+    }
+}
+
+#[test]
+fn no_call_of_a_step_runs_on_the_reference_kernels() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    if runtime.backends().list().iter().all(|backend| backend.name() != "onednn") {
+        return;
+    }
+    for network in ["lenet", "resnet8"] {
+        let (_, mixed) = bound(&runtime, network, |options| options.autocast = Some(DType::BF16));
+        let steps = mixed.training_report().unwrap().steps;
+        let slow: Vec<_> = steps.iter().filter(|step| step.backend == "reference").map(|step| &step.name).collect();
+        assert!(slow.is_empty(), "{network}: {slow:?}");
+        // Gradients of weights leave their sums as they are: nothing is converted behind them.
+        let casts = steps.iter().filter(|step| step.op == "_backward_cast").count();
+        assert!(casts <= 2, "{network}: {casts} conversions of gradients");
+    }
+}
+
+#[test]
+fn other_types_are_refused() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).only_backend("reference").build().unwrap();
+    let graph = Model::load_graph(&runtime, digits("lenet-symbol.json")).unwrap();
+    let options = BindOptions { autocast: Some(DType::I8), ..runtime.bind_options() };
+    let inputs = [("data", Shape::from([2, 1, 28, 28]))];
+    let error = Executor::simple_bind(&graph, runtime.arrays(), &inputs, &options).err().unwrap().to_string();
+    assert!(error.contains("int8") && error.contains("bfloat16"), "{error}");
+}
