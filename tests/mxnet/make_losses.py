@@ -33,6 +33,7 @@ def bits(*shape):
 
 
 classes = rng.randint(0, 5, 4).astype('float32')
+SAID = np.array([[1, 0, -1, -1], [2, 1, 1, -1], [0, 1, 0, 2]], 'float32')
 CASES = [
     ('l2', L.L2Loss(), [r(4, 3), r(4, 3)], None),
     ('l2', L.L2Loss(), [r(4, 3), r(4, 3)], r(4, 1)),
@@ -55,6 +56,11 @@ CASES = [
     ('logistic_bits', L.LogisticLoss(label_format='binary'), [r(4, 3), bits(4, 3)], None),
     ('triplet', L.TripletLoss(), [r(4, 3), r(4, 3), r(4, 3)], None),
     ('cosine', L.CosineEmbeddingLoss(margin=.1), [r(4, 3), r(4, 3), signs(4)], None),
+    ('ctc', L.CTCLoss(), [r(3, 7, 5), SAID], None),
+    ('ctc_time_major', L.CTCLoss(layout='TNC', label_layout='TN'), [r(7, 3, 5), SAID.T], None),
+    ('ctc_lengths', L.CTCLoss(), [r(3, 7, 5), SAID, np.array([5, 7, 4], 'float32'), np.array([2, 3, 4], 'float32')], None),
+    ('sdml', L.SDMLLoss(), [r(4, 3), r(4, 3)], None),
+    ('sdml', L.SDMLLoss(smoothing_parameter=.3), [r(2, 5), r(2, 5)], None),
 ]
 
 

@@ -34,5 +34,5 @@ mod resnet;
 mod resnet_v1;
 mod vgg;
 
-pub use init::{FactorKind, Initializer, RandomKind};
+pub use init::{FactorKind, Initializer, Load, Mixed, RandomKind};
 pub use registry::{BENCHMARK_NETWORKS, Family, Model, ModelOptions, families, model, networks};

@@ -43,6 +43,16 @@ fn call(nd: &Imperative, loss: &str, x: &[NdArray], w: Weights<'_>) -> Result<Nd
         "logistic_bits" => LogisticLoss { signed: false }.call(nd, &x[0], &x[1], w),
         "triplet" => TripletLoss::default().call(nd, &x[0], (&x[1], &x[2]), w),
         "cosine" => CosineEmbeddingLoss { margin: 0.1 }.call(nd, (&x[0], &x[1]), &x[2], w),
+        "ctc" => CtcLoss::default().call(nd, &x[0], &x[1], Lengths::default(), w),
+        "ctc_time_major" => {
+            let loss = CtcLoss { time_major: true, label_time_major: true };
+            loss.call(nd, &x[0], &x[1], Lengths::default(), w)
+        }
+        "ctc_lengths" => {
+            let lengths = Lengths { sequences: Some(&x[2]), labels: Some(&x[3]) };
+            CtcLoss::default().call(nd, &x[0], &x[1], lengths, w)
+        }
+        "sdml" => SdmlLoss::default().call(nd, (&x[0], &x[1]), w),
         other => panic!("no loss {other}"),
     }
 }
@@ -50,10 +60,12 @@ fn call(nd: &Imperative, loss: &str, x: &[NdArray], w: Weights<'_>) -> Result<Nd
 fn assert_close(ours: &NdArray, mxnet: &Value, what: &str) {
     let expected = mxnet["values"].as_array().unwrap();
     let ours = ours.to_vec::<f32>().unwrap();
+    // MXNet's own log_softmax rounds more: in double precision the first gradient is 1.53295535, ours 1.5329553.
+    let bound = if what.ends_with("sdml") { 1e-5 } else { 3e-6 };
     assert_eq!(ours.len(), expected.len(), "{what}");
     for (i, (ours, expected)) in ours.iter().zip(expected).enumerate() {
         let expected = expected.as_f64().unwrap();
-        let is_close = (f64::from(*ours) - expected).abs() <= 3e-6 * expected.abs().max(1.0);
+        let is_close = (f64::from(*ours) - expected).abs() <= bound * expected.abs().max(1.0);
         assert!(is_close, "{what}, element {i}: {ours}, MXNet {expected}");
     }
 }
@@ -142,4 +154,34 @@ fn a_trainer_steps() {
     assert!(Trainer::new(&nd, &[("w", &w)], Sgd::boxed(f64::NAN, 0.0)).is_err());
     let grad = autograd::grad_of(&w).unwrap();
     assert!(clip_global_norm(&nd, &[&grad], 0.0).is_err());
+}
+
+#[test]
+fn labels_and_vectors_that_cannot_be_are_refused() {
+    let nd = nd();
+    let pred = array(nd.context(), [1, 3, 4], &numbers(5, 12));
+    let ctc = |label: &[f32], lengths: Lengths<'_>| {
+        let label = array(nd.context(), [1, label.len()], label);
+        let loss = CtcLoss::default().call(&nd, &pred, &label, lengths, Weights::default());
+        loss.and_then(|loss| loss.to_vec::<f32>())
+    };
+    let none = Lengths::default();
+    assert!(ctc(&[0.0, 2.0], none).unwrap()[0] > 0.0);
+    for (label, words) in
+        [(&[0.0, 3.0][..], "blank"), (&[4.0], "below 4"), (&[0.0, -2.0], "below 4"), (&[0.0; 4], "3 labels")]
+    {
+        let error = ctc(label, none).unwrap_err().to_string();
+        assert!(error.contains(words), "{label:?}: {error}");
+    }
+    let long = array(nd.context(), [1], &[4.0]);
+    let error = ctc(&[0.0], Lengths { sequences: Some(&long), labels: None }).unwrap_err().to_string();
+    assert!(error.contains("data_lengths") && error.contains("0 to 3"), "{error}");
+    let error = ctc(&[0.0], Lengths { sequences: None, labels: Some(&long) }).unwrap_err().to_string();
+    assert!(error.contains("label_lengths") && error.contains("0 to 1"), "{error}");
+    let flat = array(nd.context(), [3, 4], &numbers(5, 12));
+    assert!(CtcLoss::default().call(&nd, &flat, &flat, none, Weights::default()).is_err());
+    let other = array(nd.context(), [2, 6], &numbers(5, 12));
+    let error = SdmlLoss::default().call(&nd, (&flat, &other), Weights::default()).unwrap_err().to_string();
+    assert!(error.contains("SDML"), "{error}");
+    assert!(SdmlLoss { smoothing: 1.0 }.call(&nd, (&flat, &flat), Weights::default()).is_err());
 }

@@ -2,31 +2,19 @@
 
 mod common;
 
-use common::{KINDS, Net, Sgd, bits, context, context_of, examples, iter, log_of, options, small_net};
-use mxrs_data::{DataBatch, DataDesc, DataIter, NdArrayIter};
+use common::{
+    KINDS, Net, Sgd, batch, bits, context, context_of, examples, fit_options, iter, log_of, module, options, small_net,
+};
+use mxrs_data::{DataDesc, DataIter, NdArrayIter};
 use mxrs_exec::GradReq;
 use mxrs_format::{Checkpoint, Tensor};
 use mxrs_graph::Symbol;
-use mxrs_models::Initializer;
 use mxrs_train::callback::{
     Callbacks, Monitor, MonitorOptions, ProgressBar, Speedometer, do_checkpoint, log_train_metric, module_checkpoint,
 };
 use mxrs_train::metric::{create, create_all};
-use mxrs_train::{BindFor, FitOptions, InitOptions, Module, ModuleNames, Outcome};
+use mxrs_train::{BindFor, InitOptions, Module, ModuleNames, Outcome};
 use mxrs_types::DType;
-
-fn module() -> Module {
-    Module::new(&small_net(8, 3), &context(), &options(), ModuleNames::default()).unwrap()
-}
-
-fn fit_options(n: u64) -> FitOptions {
-    let init = InitOptions { initializer: Initializer::xavier(3.0), seed: 5, ..InitOptions::default() };
-    FitOptions { init, ..FitOptions::new(n) }
-}
-
-fn batch(iter: &mut dyn DataIter) -> DataBatch {
-    iter.next_batch().unwrap().expect("a batch")
-}
 
 #[test]
 fn it_learns_the_same_on_every_engine() {

@@ -5,9 +5,12 @@
 //! seed and its name, so neither order nor number of the others changes its values.
 
 mod bilinear;
+mod chosen;
 mod fill;
 mod orthogonal;
 mod parse;
+
+pub use chosen::{Load, Mixed};
 
 use fill::Stream;
 use mxrs_types::{Error, Result, Shape};
@@ -33,7 +36,7 @@ pub enum FactorKind {
 }
 
 /// How a parameter is filled.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Initializer {
     /// All 0.
     Zero,
@@ -79,6 +82,10 @@ pub enum Initializer {
         /// What the forget gates begin with.
         forget_bias: f32,
     },
+    /// Another one by the variable's name: see [`Initializer::mixed`].
+    Mixed(Mixed),
+    /// Values that are there already: see [`Initializer::load`].
+    Load(Load),
 }
 
 impl Initializer {
@@ -106,6 +113,11 @@ impl Initializer {
             let what = format!("initialiser of `{name}`: elements");
             return Err(Error::invalid(what, out.len(), shape.n_elements().to_string()));
         }
+        match self {
+            Self::Mixed(mixed) => return mixed.choose(name)?.fill(name, init, shape, seed, out),
+            Self::Load(load) => return load.fill(name, init, shape, seed, out),
+            _ => {}
+        }
         let own = match init {
             Some(text) => parse::parse(name, text)?,
             None => self.by_name(name)?,
@@ -128,6 +140,8 @@ impl Initializer {
                 out.fill(0.0);
                 out[quarter..2 * quarter].fill(forget_bias);
             }
+            // These were asked above, and no `__init__` names them.
+            Self::Mixed(_) | Self::Load(_) => {}
         }
         Ok(())
     }
@@ -143,23 +157,23 @@ impl Initializer {
     }
 
     /// What the end of a name asks for.
-    fn by_name(self, name: &str) -> Result<Self> {
-        const ENDINGS: [(&str, Option<Initializer>); 10] = [
+    fn by_name(&self, name: &str) -> Result<Self> {
+        let endings: [(&str, Option<Self>); 10] = [
             ("weight", None),
-            ("bias", Some(Initializer::Zero)),
-            ("gamma", Some(Initializer::One)),
-            ("beta", Some(Initializer::Zero)),
-            ("min", Some(Initializer::Zero)),
-            ("max", Some(Initializer::One)),
-            ("moving_mean", Some(Initializer::Zero)),
-            ("moving_var", Some(Initializer::One)),
-            ("moving_inv_var", Some(Initializer::Zero)),
-            ("moving_avg", Some(Initializer::Zero)),
+            ("bias", Some(Self::Zero)),
+            ("gamma", Some(Self::One)),
+            ("beta", Some(Self::Zero)),
+            ("min", Some(Self::Zero)),
+            ("max", Some(Self::One)),
+            ("moving_mean", Some(Self::Zero)),
+            ("moving_var", Some(Self::One)),
+            ("moving_inv_var", Some(Self::Zero)),
+            ("moving_avg", Some(Self::Zero)),
         ];
-        match ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
-            Some((_, fixed)) => Ok(fixed.unwrap_or(self)),
+        match endings.iter().find(|(ending, _)| name.ends_with(ending)) {
+            Some((_, fixed)) => Ok(fixed.as_ref().unwrap_or(self).clone()),
             None => {
-                let endings: Vec<&str> = ENDINGS.iter().map(|(e, _)| *e).collect();
+                let endings: Vec<&str> = endings.iter().map(|(e, _)| *e).collect();
                 Err(Error::invalid(
                     "initialiser by name",
                     format!("variable `{name}`"),

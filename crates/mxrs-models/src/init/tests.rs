@@ -27,7 +27,7 @@ fn distributions_have_the_defined_moments() {
         (xavier(RandomKind::Gaussian, FactorKind::Out), 3.0 / 1600.0, None),
     ];
     for (init, variance, bound) in cases {
-        let (mean, got, largest) = moments(&values(init));
+        let (mean, got, largest) = moments(&values(init.clone()));
         // Four standard errors: of the mean, and of the variance of a normal (a uniform's is smaller).
         assert!(mean.abs() < 4.0 * (variance / n).sqrt(), "{init:?}: mean {mean}");
         assert!((got / variance - 1.0).abs() < 4.0 * (2.0 / n).sqrt(), "{init:?}: variance {got}, not {variance}");
@@ -148,4 +148,37 @@ fn bilinear_is_that_of_mxnet() {
     assert_eq!(values[..16], [a, b, b, a, b, c, c, b, b, c, c, b, a, b, b, a]);
     assert_eq!(values[..16], values[16..]);
     assert!(Initializer::Bilinear.values("up_weight", None, &Shape::from([4, 4]), 0).is_err());
+}
+
+#[test]
+fn patterns_choose_the_first_that_matches_at_the_start() {
+    let rules = [("fc", Initializer::One), ("conv\\d+_", Initializer::Constant { value: 3.0 })];
+    let mixed = Initializer::mixed(rules.clone()).unwrap();
+    let shape = Shape::from([1, 2]);
+    let value = |name: &str, own: Option<&str>| mixed.values(name, own, &shape, 0).map(|v| v[0]);
+    assert_eq!(value("fc1_weight", None), Ok(1.0));
+    assert_eq!(value("conv12_weight", None), Ok(3.0));
+    assert_eq!(value("fc1_bias", None), Ok(0.0), "names that say what they are");
+    assert_eq!(value("fc1_weight", Some("[\"constant\", {\"value\": 5}]")), Ok(5.0));
+    let error = value("the_fc_weight", None).unwrap_err().to_string();
+    assert!(error.contains("`the_fc_weight`"), "{error}");
+    assert_eq!(mixed, Initializer::mixed(rules).unwrap());
+    assert_ne!(mixed, Initializer::mixed([("fc", Initializer::One)]).unwrap());
+    assert!(Initializer::mixed([("(", Initializer::One)]).unwrap_err().to_string().contains('('));
+}
+
+#[test]
+fn loaded_values_come_before_the_default() {
+    let shape = Shape::from([1, 2]);
+    let values =
+        || [("arg:a_weight".to_owned(), shape.clone(), vec![4.0, 5.0]), ("b".to_owned(), shape.clone(), vec![6.0; 2])];
+    let load = Initializer::load(values(), Some(Initializer::One));
+    assert_eq!(load.values("a_weight", Some("[\"zero\", {}]"), &shape, 0).unwrap(), [4.0, 5.0]);
+    assert_eq!(load.values("b", None, &shape, 0).unwrap(), [6.0; 2]);
+    assert_eq!(load.values("c_weight", None, &shape, 0).unwrap(), [1.0; 2]);
+    assert_eq!(load.values("c_weight", Some("[\"zero\", {}]"), &shape, 0).unwrap(), [0.0; 2]);
+    let error = load.values("b", None, &Shape::from([2, 1]), 0).unwrap_err().to_string();
+    assert!(error.contains("(2, 1)") && error.contains("(1, 2)"), "{error}");
+    let error = Initializer::load(values(), None).values("c_weight", None, &shape, 0).unwrap_err().to_string();
+    assert!(error.contains("`c_weight`"), "{error}");
 }

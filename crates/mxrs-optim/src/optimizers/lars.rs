@@ -5,7 +5,8 @@
 //! the ratio of the schedule's rate to that of the update before (arXiv:1706.02677); the ratio is that of the schedule's
 //! two numbers, whichever weights the call before updated.
 
-use super::{described, has_masters, interleaved, weights};
+use super::sgd::descend_by;
+use super::{described, vector, weights};
 use crate::call::Call;
 use crate::mult::Decayed;
 use crate::{Common, Optimizer, Param, Settings};
@@ -85,11 +86,8 @@ impl Optimizer for Lars {
             if group.is_empty() {
                 continue;
             }
-            let vector = |of: fn(&Common, &str) -> f64| {
-                let values: Vec<f32> = group.iter().map(|param| of(&self.common, param.name) as f32).collect();
-                NdArray::from_slice(nd.context(), [values.len()], &values)
-            };
-            let (mut lrs, wds) = (vector(Common::lr)?, vector(Common::wd)?);
+            let mut lrs = vector(nd, group.iter().map(|param| self.common.lr(param.name)))?;
+            let wds = vector(nd, group.iter().map(|param| self.common.wd(param.name)))?;
             if has_own {
                 let sums =
                     |arrays: &[&NdArray]| Call::new("multi_sum_sq").with("num_arrays", arrays.len()).make(nd, arrays);
@@ -101,19 +99,8 @@ impl Optimizer for Lars {
                     .with("rescale_grad", self.common.rescale_grad)
                     .make(nd, &[&lrs, &of_weights, &of_grads, &wds])?;
             }
-            let op = match (has_masters(&group), self.momentum > 0.0) {
-                (false, false) => "preloaded_multi_sgd_update",
-                (false, true) => "preloaded_multi_sgd_mom_update",
-                (true, false) => "preloaded_multi_mp_sgd_update",
-                (true, true) => "preloaded_multi_mp_sgd_mom_update",
-            };
-            let mut call = Call::of(op, &self.common).with("num_weights", group.len());
-            if self.momentum > 0.0 {
-                call = call.with("momentum", self.momentum_now());
-            }
-            let mut inputs = interleaved(&group);
-            inputs.extend([&lrs, &wds]);
-            call.into(nd, &inputs, &weights(&group))?;
+            let momentum = (self.momentum > 0.0).then(|| self.momentum_now());
+            descend_by(nd, &self.common, momentum, &group, (&lrs, &wds))?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use super::{described, has_masters, interleaved, vector, weights};
 use crate::call::Call;
 use crate::{Common, Optimizer, Param, Settings};
 use mxrs_exec::Imperative;
+use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 
 /// MXNet's `SGD`, also `ccSGD`.
@@ -48,30 +49,45 @@ impl Optimizer for Sgd {
         for param in batch.iter() {
             self.common.count(param.name);
         }
-        // Rates that change are tensors: other numbers as attributes would be another kernel to prepare.
-        let changes = self.common.scheduler().is_some();
-        let op = match (has_masters(batch), self.momentum > 0.0, changes) {
-            (false, false, false) => "multi_sgd_update",
-            (false, true, false) => "multi_sgd_mom_update",
-            (true, false, false) => "multi_mp_sgd_update",
-            (true, true, false) => "multi_mp_sgd_mom_update",
-            (false, false, true) => "preloaded_multi_sgd_update",
-            (false, true, true) => "preloaded_multi_sgd_mom_update",
-            (true, false, true) => "preloaded_multi_mp_sgd_update",
-            (true, true, true) => "preloaded_multi_mp_sgd_mom_update",
-        };
+        let momentum = (self.momentum > 0.0).then_some(self.momentum);
         let lrs = || batch.iter().map(|param| self.common.lr(param.name));
         let wds = || batch.iter().map(|param| self.common.wd(param.name));
-        let mut call = Call::of(op, &self.common).with("num_weights", batch.len());
-        if self.momentum > 0.0 {
-            call = call.with("momentum", self.momentum);
+        // Rates that change are tensors: other numbers as attributes would be another kernel to prepare.
+        if self.common.scheduler().is_some() {
+            let rates = (&vector(nd, lrs())?, &vector(nd, wds())?);
+            return descend_by(nd, &self.common, momentum, batch, rates);
         }
-        if !changes {
-            return call.list("lrs", lrs()).list("wds", wds()).into(nd, &interleaved(batch), &weights(batch));
-        }
-        let (lrs, wds) = (vector(nd, lrs())?, vector(nd, wds())?);
-        let mut inputs = interleaved(batch);
-        inputs.extend([&lrs, &wds]);
-        call.into(nd, &inputs, &weights(batch))
+        let op = match (has_masters(batch), momentum.is_some()) {
+            (false, false) => "multi_sgd_update",
+            (false, true) => "multi_sgd_mom_update",
+            (true, false) => "multi_mp_sgd_update",
+            (true, true) => "multi_mp_sgd_mom_update",
+        };
+        let call = call(op, &self.common, momentum, batch).list("lrs", lrs()).list("wds", wds());
+        call.into(nd, &interleaved(batch), &weights(batch))
     }
+}
+
+fn call(op: &'static str, common: &Common, momentum: Option<f64>, batch: &[Param<'_>]) -> Call {
+    let call = Call::of(op, common).with("num_weights", batch.len());
+    momentum.into_iter().fold(call, |call, momentum| call.with("momentum", momentum))
+}
+
+/// A step with tensors of learning rates and weight decays, one number for each weight.
+pub(super) fn descend_by(
+    nd: &Imperative,
+    common: &Common,
+    momentum: Option<f64>,
+    batch: &[Param<'_>],
+    (lrs, wds): (&NdArray, &NdArray),
+) -> Result<()> {
+    let op = match (has_masters(batch), momentum.is_some()) {
+        (false, false) => "preloaded_multi_sgd_update",
+        (false, true) => "preloaded_multi_sgd_mom_update",
+        (true, false) => "preloaded_multi_mp_sgd_update",
+        (true, true) => "preloaded_multi_mp_sgd_mom_update",
+    };
+    let mut inputs = interleaved(batch);
+    inputs.extend([lrs, wds]);
+    call(op, common, momentum, batch).into(nd, &inputs, &weights(batch))
 }

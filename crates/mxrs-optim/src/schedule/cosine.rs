@@ -1,9 +1,8 @@
 //! Rates that fall along half a cosine wave.
 
 use super::poly::{check_end, done};
-use super::{LrScheduler, Warmup};
+use super::{LrScheduler, Warmup, from_warmup};
 use mxrs_types::{Error, Result};
-use std::sync::Arc;
 
 /// From the first rate to `final_lr` at `max_update`, as `(1 + cos(π t)) / 2`, where t counts from the end of the warm-up.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,13 +33,7 @@ impl LrScheduler for Cosine {
         })
     }
 
-    fn base_lr(&self) -> f64 {
-        self.warmup.base_lr
-    }
-
-    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler> {
-        Arc::new(Self { warmup: Warmup { base_lr, ..self.warmup }, ..self.clone() })
-    }
+    from_warmup!();
 
     fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
         let mut all = self.warmup.describe();

@@ -1,8 +1,7 @@
 //! Rates that are multiplied by a factor: every so many updates, or at given ones.
 
-use super::{LrScheduler, Warmup};
+use super::{LrScheduler, Warmup, from_warmup};
 use mxrs_types::{Error, Result};
-use std::sync::Arc;
 
 /// Multiplied each time more than `step` further updates were made, down to a least rate.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,17 +52,7 @@ impl LrScheduler for Factor {
         lr
     }
 
-    fn base_lr(&self) -> f64 {
-        self.warmup.base_lr
-    }
-
-    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler> {
-        Arc::new(Self { warmup: Warmup { base_lr, ..self.warmup }, ..self.clone() })
-    }
-
-    fn has_steps(&self, num_update: u64) -> bool {
-        num_update >= self.warmup.steps
-    }
+    from_warmup!(steps);
 
     fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
         let mut all = self.warmup.describe();
@@ -106,17 +95,7 @@ impl LrScheduler for MultiFactor {
         passed.fold(self.warmup.base_lr, |lr, _| lr * self.factor)
     }
 
-    fn base_lr(&self) -> f64 {
-        self.warmup.base_lr
-    }
-
-    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler> {
-        Arc::new(Self { warmup: Warmup { base_lr, ..self.warmup }, ..self.clone() })
-    }
-
-    fn has_steps(&self, num_update: u64) -> bool {
-        num_update >= self.warmup.steps
-    }
+    from_warmup!(steps);
 
     fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
         let mut all = self.warmup.describe();

@@ -38,6 +38,28 @@ pub trait LrScheduler: Debug + Send + Sync {
     fn describe(&self) -> (&'static str, Vec<(&'static str, String)>);
 }
 
+/// The parts of [`LrScheduler`] that follow from a schedule's [`Warmup`]; with `steps` for rates that change in steps.
+macro_rules! from_warmup {
+    () => {
+        fn base_lr(&self) -> f64 {
+            self.warmup.base_lr
+        }
+
+        fn rebased(&self, base_lr: f64) -> std::sync::Arc<dyn $crate::schedule::LrScheduler> {
+            let warmup = $crate::schedule::Warmup { base_lr, ..self.warmup };
+            std::sync::Arc::new(Self { warmup, ..self.clone() })
+        }
+    };
+    (steps) => {
+        from_warmup!();
+
+        fn has_steps(&self, num_update: u64) -> bool {
+            num_update >= self.warmup.steps
+        }
+    };
+}
+use from_warmup;
+
 /// A number as C's `%0.5e` writes it: `1.00000e-01`.
 pub fn exponential(value: f64) -> String {
     let text = format!("{value:.5e}");

@@ -18,6 +18,7 @@ pub use speedometer::Speedometer;
 use crate::metric::EvalMetric;
 use crate::module::Module;
 use mxrs_types::Result;
+use std::time::Duration;
 
 /// What is known when a batch is done.
 pub struct BatchEnd<'a> {
@@ -25,6 +26,8 @@ pub struct BatchEnd<'a> {
     pub epoch: u64,
     /// The batch in it, from 0.
     pub nbatch: u64,
+    /// How long the loop waited for the iterator: in training for the batch after this one, else for this one.
+    pub waited: Duration,
     /// The metric being collected.
     pub metric: Option<&'a mut dyn EvalMetric>,
 }

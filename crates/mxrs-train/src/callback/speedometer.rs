@@ -2,15 +2,17 @@
 
 use super::{BatchEnd, BatchEndCallback, fixed};
 use mxrs_types::Result;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// Prints `Epoch[0] Batch [0-50]\tSpeed: 1910.41 samples/sec\taccuracy=0.200000` every `frequent` batches.
+/// Prints `Epoch[0] Batch [0-50]\tSpeed: 1910.41 samples/sec\taccuracy=0.200000` every `frequent` batches. The event has two
+/// fields more, for whoever logs fields: `data_seconds`, which the loop waited for data, and `compute_seconds`, the others.
 pub struct Speedometer {
     batch_size: usize,
     frequent: u64,
     auto_reset: bool,
     since: Option<Instant>,
     last: u64,
+    waited: Duration,
 }
 
 impl Speedometer {
@@ -21,7 +23,7 @@ impl Speedometer {
 
     /// Every `frequent` batches. With `auto_reset` metrics are those since the last print, else those of the epoch so far.
     pub fn every(batch_size: usize, frequent: u64, auto_reset: bool) -> Self {
-        Self { batch_size, frequent: frequent.max(1), auto_reset, since: None, last: 0 }
+        Self { batch_size, frequent: frequent.max(1), auto_reset, since: None, last: 0, waited: Duration::ZERO }
     }
 }
 
@@ -33,16 +35,23 @@ impl BatchEndCallback for Speedometer {
         }
         self.last = count;
         let Some(since) = self.since else {
-            self.since = Some(Instant::now());
+            self.begin();
             return Ok(());
         };
+        self.waited += at.waited;
         if !count.is_multiple_of(self.frequent) {
             return Ok(());
         }
         let Some(metric) = at.metric.as_mut() else {
-            let speed = self.speed(since);
-            tracing::info!("Iter[{}] Batch [{count}]\tSpeed: {} samples/sec", at.epoch, fixed(speed, 2));
-            self.since = Some(Instant::now());
+            let (speed, data_seconds, compute_seconds) = self.measured(since);
+            tracing::info!(
+                data_seconds,
+                compute_seconds,
+                "Iter[{}] Batch [{count}]\tSpeed: {} samples/sec",
+                at.epoch,
+                fixed(speed, 2)
+            );
+            self.begin();
             return Ok(());
         };
         // The metric waits for the batches: their time is part of it.
@@ -51,16 +60,28 @@ impl BatchEndCallback for Speedometer {
         if self.auto_reset {
             metric.reset_local();
         }
-        let speed = self.speed(since);
+        let (speed, data_seconds, compute_seconds) = self.measured(since);
         let values: String = values.iter().map(|(name, value)| format!("\t{name}={}", fixed(*value, 6))).collect();
-        tracing::info!("Epoch[{}] Batch [{from}-{count}]\tSpeed: {} samples/sec{values}", at.epoch, fixed(speed, 2));
-        self.since = Some(Instant::now());
+        let speed = fixed(speed, 2);
+        tracing::info!(
+            data_seconds,
+            compute_seconds,
+            "Epoch[{}] Batch [{from}-{count}]\tSpeed: {speed} samples/sec{values}",
+            at.epoch
+        );
+        self.begin();
         Ok(())
     }
 }
 
 impl Speedometer {
-    fn speed(&self, since: Instant) -> f64 {
-        self.frequent as f64 * self.batch_size as f64 / since.elapsed().as_secs_f64()
+    fn begin(&mut self) {
+        (self.since, self.waited) = (Some(Instant::now()), Duration::ZERO);
+    }
+
+    /// Samples per second, seconds of waiting for data, and the other seconds.
+    fn measured(&self, since: Instant) -> (f64, f64, f64) {
+        let (all, waited) = (since.elapsed().as_secs_f64(), self.waited.as_secs_f64());
+        (self.frequent as f64 * self.batch_size as f64 / all, waited, (all - waited).max(0.0))
     }
 }

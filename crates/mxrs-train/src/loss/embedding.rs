@@ -1,9 +1,9 @@
 //! Losses of distances between examples.
 
-use super::{Weights, label_like, sum_per_example};
+use super::{KlDivLoss, Weights, label_like, log_softmax, sum_per_example};
 use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
-use mxrs_types::Result;
+use mxrs_types::{DType, Error, Result};
 
 /// `max(0, Σ (p - a)² - Σ (p - b)² + margin)` for a positive example `a` and a negative one `b`.
 #[derive(Clone, Copy, Debug)]
@@ -67,5 +67,48 @@ impl CosineEmbeddingLoss {
         let near = nd.mul(&alike, &nd.rsub_scalar(&cosine, 1.0)?)?;
         let far = nd.mul(&unlike, &nd.relu(&nd.sub_scalar(&cosine, self.margin)?)?)?;
         weights.finish(nd, nd.add(&near, &far)?)
+    }
+}
+
+/// Divergence between the softmax of minus the squared distances of each vector to those of the other batch, and its own
+/// partner: every other vector of the batch is a negative example. Bonadiman, Kumar and Mittal, arXiv:1905.12786.
+#[derive(Clone, Copy, Debug)]
+pub struct SdmlLoss {
+    /// Probability that the other vectors of the batch share; 0.3.
+    pub smoothing: f64,
+}
+
+impl Default for SdmlLoss {
+    fn default() -> Self {
+        Self { smoothing: 0.3 }
+    }
+}
+
+impl SdmlLoss {
+    /// The loss of each example: two batches of vectors (batch, size) of which those in the same place belong together.
+    ///
+    /// # Errors
+    /// Arrays of different shapes or without two axes, or a single example; a smoothing that is no probability; what
+    /// operators report.
+    pub fn call(&self, nd: &Imperative, (a, b): (&NdArray, &NdArray), weights: Weights<'_>) -> Result<NdArray> {
+        if !(0.0..1.0).contains(&self.smoothing) {
+            return Err(Error::invalid("smoothing of the SDML loss", self.smoothing, "0 or more, below 1"));
+        }
+        let n = match a.shape()[..] {
+            [n, _] if a.shape() == b.shape() && n > 1 => n,
+            _ => {
+                let expected = format!("two batches (batch, size) of 2 vectors at least, as {}", a.shape());
+                return Err(Error::shape("SDML loss", "vectors", expected, b.shape()));
+            }
+        };
+        let difference = nd.sub(&nd.expand_dims(a, 1)?, &nd.expand_dims(b, 0)?)?;
+        let distances = nd.sum(&nd.square(&difference)?, &[2], false)?;
+        let logs = log_softmax(nd, &nd.negative(&distances)?, 1)?;
+        let other = (self.smoothing / (n - 1) as f64) as f32;
+        let own = (1.0 - self.smoothing) as f32;
+        let labels: Vec<f32> = (0..n * n).map(|i| if i % (n + 1) == 0 { own } else { other }).collect();
+        let labels = NdArray::from_slice(nd.context(), [n, n], &labels)?;
+        let labels = if a.dtype() == DType::F32 { labels } else { nd.cast(&labels, a.dtype())? };
+        KlDivLoss::default().call(nd, &logs, &labels, weights)
     }
 }

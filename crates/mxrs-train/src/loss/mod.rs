@@ -3,17 +3,19 @@
 //! A loss takes predictions and labels of a batch (axis 0) and gives one number per example: the mean over the other axes. The
 //! gradient of their sum, divided by the batch size, is what [`Trainer::step`](crate::Trainer::step) updates by.
 //!
-//! Read next: `softmax.rs` for classes, `regression.rs` for numbers.
+//! Read next: `softmax.rs` for classes, `regression.rs` for numbers, `sequence.rs` for labels without timing.
 
 mod embedding;
 mod margin;
 mod regression;
+mod sequence;
 mod sigmoid;
 mod softmax;
 
-pub use embedding::{CosineEmbeddingLoss, TripletLoss};
+pub use embedding::{CosineEmbeddingLoss, SdmlLoss, TripletLoss};
 pub use margin::{HingeLoss, LogisticLoss, SquaredHingeLoss};
 pub use regression::{HuberLoss, KlDivLoss, L1Loss, L2Loss, PoissonNllLoss};
+pub use sequence::{CtcLoss, Lengths};
 pub use sigmoid::SigmoidBceLoss;
 pub use softmax::{SoftmaxCrossEntropyLoss, log_softmax, one_hot};
 

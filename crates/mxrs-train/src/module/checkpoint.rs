@@ -12,7 +12,8 @@ use mxrs_types::{Device, Result};
 use std::path::Path;
 
 impl Module {
-    /// Reads `<prefix>-symbol.json` and `<prefix>-NNNN.params`. The parameters are set by
+    /// Reads `<prefix>-symbol.json`, which may name operators as old releases do (`Convolution_v1`), and
+    /// `<prefix>-NNNN.params`. The parameters are set by
     /// [`init_params`](Self::init_params), once the module is bound.
     ///
     /// # Errors
@@ -25,7 +26,8 @@ impl Module {
         names: ModuleNames,
     ) -> Result<Self> {
         let (symbol, params) = (symbol_path(&prefix), checkpoint_path(&prefix, epoch));
-        let graph = open_graph(&symbol, &Registry::new(&options.ops), &Options::default())?;
+        let registry = Registry { ops: &options.ops, legacy: mxrs_ops::legacy_name };
+        let graph = open_graph(&symbol, &registry, &Options::default())?;
         let checkpoint = Checkpoint::open(&params, &Options::default())?;
         for (path, warnings) in [(symbol, graph.warnings), (params, checkpoint.warnings)] {
             warnings.iter().for_each(|warning| tracing::warn!("{}: {warning}", path.display()));

@@ -161,7 +161,9 @@ impl Module {
                 all.finite.look(self, epoch, nbatch)?;
             }
             // Read while the engine computes.
+            let asked = Instant::now();
             next = train.next_batch()?;
+            let waited = asked.elapsed();
             if let Some(monitor) = &mut callbacks.monitor {
                 monitor.toc_print(self.executor()?)?;
             }
@@ -169,7 +171,7 @@ impl Module {
                 all.report.train = metric.get_global()?;
             }
             for callback in &mut callbacks.batch_end {
-                callback.batch_end(&mut BatchEnd { epoch, nbatch, metric: Some(&mut *metric) })?;
+                callback.batch_end(&mut BatchEnd { epoch, nbatch, waited, metric: Some(&mut *metric) })?;
             }
             nbatch += 1;
             let is_last = next.is_none();

@@ -8,6 +8,7 @@ mod bind;
 mod checkpoint;
 mod fit;
 mod guard;
+mod memory;
 mod options;
 mod params;
 mod run;
@@ -15,7 +16,9 @@ mod score;
 
 pub use bind::BindFor;
 pub use fit::{FitReport, Outcome};
+pub use memory::batch_lender;
 pub use options::{CheckpointOptions, FitOptions, InitOptions, ModuleNames};
+pub use params::load_initializer;
 
 use crate::update::{Parameter, WeightUpdate};
 use bind::Bound;

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use mxrs_format::params::{LoadPolicy, Wanted};
 use mxrs_format::{AlignedBytes, Checkpoint, Tensor};
 use mxrs_graph::NodeId;
+use mxrs_models::Initializer;
 use mxrs_ndarray::{NdArray, Reading};
 use mxrs_types::{DType, Error, Result, ResultExt, Shape};
 
@@ -29,6 +30,18 @@ impl Copies {
         };
         self.0.into_iter().map(one).collect()
     }
+}
+
+/// An initialiser that takes the values of a checkpoint, and `default` for what it does not have: MXNet's `Load`.
+///
+/// # Errors
+/// An array that is not dense, naming it.
+pub fn load_initializer(checkpoint: &Checkpoint, default: Option<Initializer>) -> Result<Initializer> {
+    let arrays = checkpoint.arg.iter().chain(&checkpoint.aux).map(|(name, tensor)| {
+        let dense = tensor.as_dense().context(|| format!("initial values of `{name}`"))?;
+        Ok((name.clone(), dense.shape().clone(), dense.to_f32_vec()))
+    });
+    Ok(Initializer::load(arrays.collect::<Result<Vec<_>>>()?, default))
 }
 
 impl Module {

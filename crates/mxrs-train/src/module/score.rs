@@ -7,6 +7,7 @@ use mxrs_data::DataIter;
 use mxrs_format::{AlignedBytes, Tensor};
 use mxrs_ndarray::{NdArray, Reading};
 use mxrs_types::{Error, Result, Shape};
+use std::time::Instant;
 
 impl Module {
     /// Runs the first epoch of `data` as at inference and returns what the metric says, which begins anew. `n_batches` limits
@@ -35,12 +36,13 @@ impl Module {
         metric.reset();
         let mut nbatch = 0;
         while n_batches.is_none_or(|most| nbatch < most) {
+            let asked = Instant::now();
             let Some(batch) = data.next_batch()? else { break };
-            let pad = batch.pad;
+            let (waited, pad) = (asked.elapsed(), batch.pad);
             self.forward(batch, false)?;
             self.update_metric(metric, pad)?;
             for callback in &mut *callbacks {
-                callback.batch_end(&mut BatchEnd { epoch, nbatch, metric: Some(&mut *metric) })?;
+                callback.batch_end(&mut BatchEnd { epoch, nbatch, waited, metric: Some(&mut *metric) })?;
             }
             nbatch += 1;
         }

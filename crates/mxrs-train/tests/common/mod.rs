@@ -2,16 +2,17 @@
 #![allow(dead_code)]
 
 use indexmap::IndexMap;
-use mxrs_data::NdArrayIter;
+use mxrs_data::{DataBatch, DataIter, NdArrayIter};
 use mxrs_engine::{Engine, EngineConfig, EngineKind};
 use mxrs_exec::{BindOptions, Imperative};
 use mxrs_format::{Dense, Tensor};
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
+use mxrs_models::Initializer;
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::{Attrs, OpSet, ReferenceBackend};
 use mxrs_optim::SavedStates;
 use mxrs_storage::{Storage, StorageConfig};
-use mxrs_train::{Module, Parameter, WeightUpdate};
+use mxrs_train::{FitOptions, InitOptions, Module, ModuleNames, Parameter, WeightUpdate};
 use mxrs_types::{Result, Shape};
 use std::sync::Arc;
 
@@ -224,4 +225,20 @@ impl tracing::Subscriber for Lines {
     }
     fn enter(&self, _: &tracing::span::Id) {}
     fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// A small network that is not bound.
+pub fn module() -> Module {
+    Module::new(&small_net(8, 3), &context(), &options(), ModuleNames::default()).unwrap()
+}
+
+/// So many epochs from the same weights.
+pub fn fit_options(n: u64) -> FitOptions {
+    let init = InitOptions { initializer: Initializer::xavier(3.0), seed: 5, ..InitOptions::default() };
+    FitOptions { init, ..FitOptions::new(n) }
+}
+
+/// The next batch.
+pub fn batch(iter: &mut dyn DataIter) -> DataBatch {
+    iter.next_batch().unwrap().expect("a batch")
 }

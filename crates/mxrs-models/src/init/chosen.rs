@@ -1,0 +1,90 @@
+//! Initialisers that choose by the variable's name: among patterns, or among values that are there already.
+
+use super::Initializer;
+use mxrs_types::{Error, Result, Shape};
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Initialisers by pattern of the variable's name, the first that matches.
+#[derive(Clone, Debug)]
+pub struct Mixed(Vec<(Regex, Initializer)>);
+
+impl PartialEq for Mixed {
+    fn eq(&self, other: &Self) -> bool {
+        let texts = |mixed: &Self| mixed.0.iter().map(|(pattern, _)| pattern.to_string()).collect::<Vec<_>>();
+        texts(self) == texts(other) && self.0.iter().zip(&other.0).all(|(a, b)| a.1 == b.1)
+    }
+}
+
+impl Mixed {
+    /// The initialiser of a variable.
+    pub(super) fn choose(&self, name: &str) -> Result<&Initializer> {
+        let found = self.0.iter().find(|(pattern, _)| pattern.is_match(name)).map(|(_, initializer)| initializer);
+        found.ok_or_else(|| {
+            let expected = "a name that one of the patterns matches; `.*` at the end matches all that are left";
+            Error::invalid("mixed initialiser", format!("variable `{name}`"), expected)
+        })
+    }
+}
+
+/// Values by name, and what fills variables that are not among them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    values: Arc<BTreeMap<String, (Shape, Vec<f32>)>>,
+    default: Option<Box<Initializer>>,
+}
+
+impl Load {
+    /// Fills a variable.
+    pub(super) fn fill(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64, out: &mut [f32]) -> Result<()> {
+        match (self.values.get(name), &self.default) {
+            (Some((loaded, values)), _) if loaded == shape && values.len() == out.len() => {
+                out.copy_from_slice(values);
+                Ok(())
+            }
+            (Some((loaded, _)), _) => Err(Error::shape("initialiser load", name, shape.to_string(), loaded)),
+            (None, Some(default)) => default.fill(name, init, shape, seed, out),
+            (None, None) => {
+                let expected = "one among the loaded values, or a default initialiser";
+                Err(Error::invalid("initialiser load", format!("variable `{name}`"), expected))
+            }
+        }
+    }
+}
+
+impl Initializer {
+    /// Initialisers by regular expressions, which are matched at the start of a variable's name; the first that matches counts.
+    /// As any initialiser, it gives way to a variable's own `__init__`, and to what names such as `fc_bias` ask for.
+    ///
+    /// ```
+    /// use mxrs_models::Initializer;
+    ///
+    /// let mixed = Initializer::mixed([("fc1_", Initializer::One), (".*", Initializer::Zero)])?;
+    /// assert_eq!(mixed.values("fc1_weight", None, &[1, 2][..].into(), 0)?, [1.0, 1.0]);
+    /// assert_eq!(mixed.values("fc2_weight", None, &[1, 2][..].into(), 0)?, [0.0, 0.0]);
+    /// # Ok::<(), mxrs_types::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A pattern that is no regular expression.
+    pub fn mixed<'a>(rules: impl IntoIterator<Item = (&'a str, Self)>) -> Result<Self> {
+        let one = |(pattern, initializer): (&str, Self)| {
+            let regex = Regex::new(&format!("^(?:{pattern})"));
+            let regex = regex.map_err(|e| Error::invalid("pattern of an initialiser", pattern, e.to_string()))?;
+            Ok((regex, initializer))
+        };
+        Ok(Self::Mixed(Mixed(rules.into_iter().map(one).collect::<Result<_>>()?)))
+    }
+
+    /// Values by name (with or without `arg:` or `aux:` before it), row-major, whatever `__init__` says; `default` fills
+    /// variables that are not among them, and is an error where it is missing.
+    pub fn load(values: impl IntoIterator<Item = (String, Shape, Vec<f32>)>, default: Option<Self>) -> Self {
+        let plain = |name: String| match name.strip_prefix("arg:").or_else(|| name.strip_prefix("aux:")) {
+            Some(rest) => rest.to_owned(),
+            None => name,
+        };
+        let values = values.into_iter().map(|(name, shape, values)| (plain(name), (shape, values))).collect();
+        Self::Load(Load { values: Arc::new(values), default: default.map(Box::new) })
+    }
+}
