@@ -79,13 +79,11 @@ impl Sweep for Call<'_> {
         let mut kept = Kept { results: [[0.0; BLOCK]; 2], factors: [[0.0; BLOCK]; 2] };
         let (first, n) = self.problem.channels_of(block);
         for i in 0..n {
+            // SAFETY: below the number of channels.
+            let moving = |input: usize| unsafe { f64::from(*self.inputs[input].add(first + i)) };
             let (mean, variance) = match self.problem.uses_batch {
                 true => (all.first[i], all.second[i] / all.count),
-                // SAFETY: below the number of channels.
-                false => {
-                    let [mean, variance] = [3, 4].map(|input| unsafe { f64::from(*self.inputs[input].add(first + i)) });
-                    (mean, variance)
-                }
+                false => (moving(3), moving(4)),
             };
             kept.results[0][i] = mean as f32;
             kept.results[1][i] = (1.0 / (variance + self.problem.eps).sqrt()) as f32;

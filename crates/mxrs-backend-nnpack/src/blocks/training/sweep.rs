@@ -102,6 +102,7 @@ pub unsafe fn run<S: Sweep>(problem: &Problem, sweep: &S, scratch: Scratch, team
             let (block, phase) = (whole + i, 3 * i);
             // SAFETY: the caller's promise; each item of a phase is done once, and what earlier phases wrote is only read.
             let sums = |n: usize| unsafe { scratch.sums.add(i * images + n) };
+            // SAFETY: as above.
             phases.work(phase, thread, |n| unsafe { *sums(n) = sweep.gather(n, block) });
             phases.wait(phase);
             // SAFETY: as above.
