@@ -29,6 +29,8 @@ struct Case {
     window: (usize, usize),
     stride: (usize, usize),
     pad: (usize, usize),
+    /// Data and gradients of outputs are bfloat16, with channels last.
+    is_short: bool,
 }
 
 /// Numbers that look random.
@@ -50,8 +52,10 @@ impl Numbers {
         values[self.below(N)]
     }
 
-    fn tensor(&mut self, n: usize) -> Vec<f64> {
-        (0..n).map(|_| f64::from((self.next() % 2048) as f32 / 1024.0 - 1.0)).collect()
+    /// Numbers that bfloat16 has too, where they are to be short.
+    fn tensor(&mut self, n: usize, is_short: bool) -> Vec<f64> {
+        let steps = if is_short { 64 } else { 1024 };
+        (0..n).map(|_| f64::from((self.next() % (2 * steps)) as f32 / steps as f32 - 1.0)).collect()
     }
 }
 
@@ -66,7 +70,13 @@ impl Case {
             window,
             stride,
             pad: (numbers.below(window.0), numbers.below(window.1)),
+            is_short: false,
         }
+    }
+
+    /// Of data and gradients of outputs.
+    fn factor(&self) -> DType {
+        if self.is_short { DType::BF16 } else { DType::F32 }
     }
 
     fn out_size(&self) -> (usize, usize) {
@@ -144,7 +154,10 @@ impl Case {
         };
         let op = ops.get(name).expect("it is in the catalogue");
         let params = op.parse(&self.attrs()).expect("the attributes are right");
-        let [data, weight, ograd] = self.shapes().map(|sizes| TensorDesc::dense(sizes, DType::F32));
+        let summed = if of == Of::Weight { DType::F32 } else { self.factor() };
+        let types = [self.factor(), summed, self.factor()];
+        let mut descs = self.shapes().into_iter().zip(types).map(|(sizes, dtype)| TensorDesc::dense(sizes, dtype));
+        let [data, weight, ograd] = std::array::from_fn(|_| descs.next().expect("three"));
         let (inputs, out) = match of {
             Of::Data => ([ograd, weight, data.clone()], data),
             Of::Weight => ([ograd, data, weight.clone()], weight),
@@ -160,7 +173,7 @@ impl Case {
             .zip(&inputs)
             .zip(&planned.input_layouts)
             .map(|((numbers, desc), layout)| {
-                let numbers = AlignedBuffer::from_f64(numbers, DType::F32);
+                let numbers = AlignedBuffer::from_f64(numbers, desc.dtype);
                 copy(backend, &numbers, desc, &desc.with_layout(layout.clone()), team)
             })
             .collect();
@@ -191,17 +204,28 @@ impl Case {
         };
         let written = run(if base.is_some() { WriteReq::Add } else { WriteReq::Write });
         assert!(run(WriteReq::Null) == written, "{self:?}: nothing was to be written");
-        if !laid_out.layout.is_row_major() && base.is_none() {
+        if !laid_out.layout.is_row_major() && base.is_none() && !self.is_short {
             assert!(padding_is_zero(&result, self.shapes()[0]), "{self:?}: channels of padding are not 0");
         }
-        let got = copy(backend, &result, &laid_out, &out, team).to_f64(DType::F32);
+        let got = copy(backend, &result, &laid_out, &out, team).to_f64(out.dtype);
         (got, planned.kernel.name().to_owned())
+    }
+
+    /// Error relative to the largest output that the settings allow beside that of a direct sum. Of short factors all tiles are
+    /// allowed.
+    fn relative(&self, options: &NnpackOptions) -> f64 {
+        match options.accuracy {
+            _ if !options.winograd => 0.0,
+            Accuracy::Close if !self.is_short => 8e-6,
+            Accuracy::Close | Accuracy::Loose => 5e-5,
+        }
     }
 
     /// Compares the gradient with the sum in double; says what ran.
     fn check(&self, of: Of, backend: &Nnpack, team: &Team, numbers: &mut Numbers) -> String {
         let [data, weight, ograd] = self.shapes().map(|sizes| sizes.iter().product::<usize>());
-        let (first, second) = (numbers.tensor(ograd), numbers.tensor(if of == Of::Data { weight } else { data }));
+        let mut tensor = |n| numbers.tensor(n, self.is_short);
+        let (first, second) = (tensor(ograd), tensor(if of == Of::Data { weight } else { data }));
         let mut want = vec![0.0; if of == Of::Data { data } else { weight }];
         self.products(|data, weight, out| match of {
             Of::Data => want[data] += first[out] * second[weight],
@@ -210,9 +234,13 @@ impl Case {
         let (got, name) = self.run(of, (&first, &second), None, backend, team);
         let terms = self.terms(of);
         // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
-        let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt().max(1.0);
+        let bound = 4e-7 * (terms + 8.0) + self.relative(backend.options()) * 4.0 * (terms / 9.0).sqrt().max(1.0);
         for (at, (got, want)) in got.iter().zip(&want).enumerate() {
-            assert!((got - want).abs() <= bound, "{self:?} {name}: [{at}] {got}, expected {want}");
+            let stored = if self.is_short && of == Of::Data { want.abs() / 256.0 } else { 0.0 };
+            assert!((got - want).abs() <= bound + stored, "{self:?} {name}: [{at}] {got}, expected {want}");
+        }
+        if self.is_short && of == Of::Data {
+            return name;
         }
         let (added, _) = self.run(of, (&first, &second), Some(0.5), backend, team);
         for (added, got) in added.iter().zip(&got) {
@@ -226,15 +254,6 @@ fn padding_is_zero(blocked: &AlignedBuffer, [_, c, h, w]: [usize; 4]) -> bool {
     let blocks = c.div_ceil(16);
     let numbers = blocked.to_f64(DType::F32);
     numbers.iter().enumerate().all(|(at, x)| at / (16 * h * w) % blocks * 16 + at % 16 < c || *x == 0.0)
-}
-
-/// Error relative to the largest output that the settings allow beside that of a direct sum.
-fn relative(options: &NnpackOptions) -> f64 {
-    match options.accuracy {
-        _ if !options.winograd => 0.0,
-        Accuracy::Close => 8e-6,
-        Accuracy::Loose => 5e-5,
-    }
 }
 
 /// Every instruction set on these teams.
@@ -303,12 +322,28 @@ fn gradients_are_the_same_bits_on_any_number_of_threads() {
         for window in [(1, 1), (3, 3), (1, 7)] {
             let case = Case { n: 3, c: 70, k: 100, size: (17, 19), ..Case::random(&mut numbers, window, (1, 1)) };
             let [data, weight, ograd] = case.shapes().map(|sizes| sizes.iter().product::<usize>());
-            let (first, second) = (numbers.tensor(ograd), numbers.tensor(if of == Of::Data { weight } else { data }));
+            let mut tensor = |n| numbers.tensor(n, false);
+            let (first, second) = (tensor(ograd), tensor(if of == Of::Data { weight } else { data }));
             let results = [1, 2, 3].map(|threads| {
                 let (backend, team) = backends(&[threads], true).pop().expect("one at least");
                 case.run(of, (&first, &second), None, &backend, &team).0
             });
             assert!(results[0] == results[1] && results[0] == results[2], "{case:?} {of:?}");
+        }
+    }
+}
+
+/// Products of bfloat16 are summed in float32: the gradient of the data is rounded once, that of the weights not at all.
+#[test]
+fn gradients_of_short_factors_agree_with_double() {
+    let mut numbers = Numbers(0x5150_1234_0dd0_cafe);
+    for (backend, team) in backends(&[1, 3], true) {
+        for (window, of) in [(3, 3), (5, 5), (1, 7)].into_iter().flat_map(|w| [Of::Data, Of::Weight].map(|of| (w, of)))
+        {
+            let random = Case::random(&mut numbers, window, (1, 1));
+            let case = Case { c: numbers.of([16, 32, 80]), k: numbers.of([16, 48, 64]), is_short: true, ..random };
+            let name = case.check(of, &backend, &team, &mut numbers);
+            assert!(name.contains("gradient_f"), "{name}");
         }
     }
 }

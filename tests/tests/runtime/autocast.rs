@@ -87,7 +87,8 @@ fn bound(runtime: &Runtime, network: &str, change: impl FnOnce(&mut BindOptions)
     let graph = Model::load_graph(runtime, digits(&format!("{network}-symbol.json"))).unwrap();
     let mut options = runtime.bind_options();
     let unwanted = ["data", "softmax_label"];
-    options.gradients = Some(unwanted.into_iter().fold(GradRequests::all(GradReq::Write), |r, n| r.with(n, GradReq::Null)));
+    options.gradients =
+        Some(unwanted.into_iter().fold(GradRequests::all(GradReq::Write), |r, n| r.with(n, GradReq::Null)));
     change(&mut options);
     let inputs = [("data", Shape::from([32, 1, 28, 28])), ("softmax_label", Shape::from([32]))];
     let executor = Executor::simple_bind(&graph, runtime.arrays(), &inputs, &options).unwrap();

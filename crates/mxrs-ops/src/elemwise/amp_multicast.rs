@@ -105,6 +105,7 @@ fn samples() -> Vec<Sample> {
         two("widest", &[]).dtype(0, DType::BF16),
         two("narrowest", &[("cast_narrow", "True")]).dtype(1, DType::BF16),
         two("short_ones", &[]).dtype(0, DType::BF16).dtype(1, DType::F16),
+        Sample::new("empty", [("num_outputs", "1")], &[&[0, 2]]),
         two("integers", &[]).dtype(1, DType::I32).fill(1, Fill::Integers(0, 9)),
     ]
 }
