@@ -5,10 +5,10 @@ use mxrs::env::MapSource;
 use mxrs::exec::{BindOptions, Executor, ExecutorReport, GradReq, GradRequests};
 use mxrs::graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs::types::Shape;
-use mxrs::{Runtime, RuntimeBuilder};
+use mxrs::Runtime;
 
 fn runtime(vars: &[(&str, &str)]) -> Runtime {
-    RuntimeBuilder::from_source(&MapSource::new(vars.iter().copied())).expect("settings").build().expect("a runtime")
+    Runtime::builder().env(&MapSource::new(vars.iter().copied())).build().expect("a runtime")
 }
 
 /// Residual units with pre-activation, then units of convolution, normalisation and relu, and a loss.
