@@ -28,6 +28,7 @@ mod bytes;
 mod fault;
 mod options;
 mod tensor;
+mod twin;
 
 pub mod npy;
 pub mod npz;
