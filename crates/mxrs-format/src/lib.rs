@@ -28,7 +28,6 @@ mod bytes;
 mod fault;
 mod options;
 mod tensor;
-mod twin;
 
 pub mod npy;
 pub mod npz;

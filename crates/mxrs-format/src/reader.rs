@@ -7,7 +7,6 @@
 //! 3. Size arithmetic is checked, and its overflow is an error of its own.
 //! 4. A count is bounded by the smallest encoding of one element.
 
-use crate::twin::{LARGE, Twin};
 use crate::{AlignedBytes, Lender, fault};
 use mxrs_types::{Error, FormatErrorKind, Result};
 use std::fs::File;
@@ -23,14 +22,12 @@ pub struct Reader<R> {
     pos: u64,
     /// Where the input ends, when that is known.
     end: Option<u64>,
-    /// Of a file.
-    twin: Option<Twin<R>>,
 }
 
 impl<'a> Reader<&'a [u8]> {
     /// Over bytes in memory.
     pub fn from_slice(bytes: &'a [u8]) -> Self {
-        Self { inner: bytes, pos: 0, end: Some(bytes.len() as u64), twin: None }
+        Self { inner: bytes, pos: 0, end: Some(bytes.len() as u64) }
     }
 }
 
@@ -42,9 +39,7 @@ impl Reader<BufReader<File>> {
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, &e))?;
         let len = file.metadata().map_err(|e| Error::io(path, &e))?.len();
-        let inner = BufReader::with_capacity(64 << 10, file);
-        let twin = Twin::of(&inner);
-        Ok(Self { twin, ..Self::bounded(inner, 0, len) })
+        Ok(Self::bounded(BufReader::with_capacity(64 << 10, file), 0, len))
     }
 }
 
@@ -63,12 +58,12 @@ impl<R: Read + Seek> Reader<R> {
 impl<R: Read> Reader<R> {
     /// Over a stream of unknown length.
     pub fn from_stream(inner: R) -> Self {
-        Self { inner, pos: 0, end: None, twin: None }
+        Self { inner, pos: 0, end: None }
     }
 
     /// Over the next `len` bytes of `inner`, which stands at offset `start` of its file.
     pub fn bounded(inner: R, start: u64, len: u64) -> Self {
-        Self { inner, pos: start, end: Some(start.saturating_add(len)), twin: None }
+        Self { inner, pos: start, end: Some(start.saturating_add(len)) }
     }
 
     /// Byte offset of the next read.
@@ -88,12 +83,15 @@ impl<R: Read> Reader<R> {
     pub fn fill_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let left = self.remaining().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let want = buffer.len().min(left);
-        let buffer = &mut buffer[..want];
-        let done = match &self.twin {
-            Some(twin) if want >= LARGE => twin.fill(&mut self.inner, (buffer, self.pos), read_some),
-            _ => read_some(&mut self.inner, buffer),
-        };
-        let done = done.map_err(|e| fault::io(&e))?;
+        let mut done = 0;
+        while done < want {
+            match self.inner.read(&mut buffer[done..want]) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(fault::io(&e)),
+            }
+        }
         self.pos += done as u64;
         Ok(done)
     }
@@ -282,20 +280,6 @@ impl<R: Read> Reader<R> {
             }
         }
     }
-}
-
-/// Fills as much as there is.
-fn read_some(from: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
-    let mut done = 0;
-    while done < buffer.len() {
-        match from.read(&mut buffer[done..]) {
-            Ok(0) => break,
-            Ok(n) => done += n,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(done)
 }
 
 /// Reads a whole text file of at most `max` bytes.
