@@ -13,6 +13,8 @@ use mxrs_op::{Kernel, TensorDesc};
 use std::sync::Arc;
 
 const CONCAT: &str = "Concat";
+/// Who copies single parts, for reports.
+const COPIER: &str = "exec";
 
 /// Which concatenations are done in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +86,7 @@ fn rewritten(program: &Program, mut joints: Vec<Joint>) -> Program {
                     joined.steps[at].inputs[position] = to;
                     let copy = CopyImages { n, image, distance: image_bytes.unwrap_or(image) };
                     let name = format!("{}_arg{position}", program.steps[at].name);
-                    copies.push((at, Step::copy(name, ("", Action::Run(Arc::new(copy))), vec![part], vec![to])));
+                    copies.push((at, Step::copy(name, (COPIER, Action::Run(Arc::new(copy))), vec![part], vec![to])));
                 }
             }
         }

@@ -241,7 +241,7 @@ impl Runner {
         self.packed.sources().iter().copied().filter(|index| !is_read(*index)).collect()
     }
 
-    /// Makes all constants one by one and lets go of each array that is then [used up](Self::used_up); after that constants
+    /// Makes all constants, some at a time, and lets go of the arrays that are then [used up](Self::used_up); after that constants
     /// stay as they are. `bound` are the arrays it has, to which nobody else should have handles, and nothing of it may be
     /// running. `release` is called when much has been let go of.
     ///
@@ -268,26 +268,44 @@ impl Runner {
         self.packed.freeze();
         self.machine = machine(arena, left, 0..n_steps);
         let is_needed = self.packed.needed(packing.bound());
-        let mut n_bytes = 0;
-        for step in 0..is_needed.len() {
-            let sources = self.packed.sources_of(step);
-            if is_needed[step] {
+        let n_prepare = is_needed.len();
+        // Where each array is read last.
+        let mut last: Vec<Vec<usize>> = vec![Vec::new(); n_prepare];
+        for index in &used_up {
+            let reader = (0..n_prepare).rfind(|step| self.packed.sources_of(*step).contains(index));
+            reader.into_iter().for_each(|step| last[step].push(*index));
+        }
+        let mut first = 0;
+        while first < n_prepare {
+            // One task for as many steps as leave much to let go of.
+            let (mut end, mut n_bytes) = (first, 0);
+            while end < n_prepare && n_bytes <= MUCH {
+                n_bytes += last[end].iter().map(|index| packing.bound()[*index].size_bytes()).sum::<usize>();
+                end += 1;
+            }
+            let needed: Vec<usize> = (first..end).filter(|step| is_needed[*step]).collect();
+            let mut sources: Vec<usize> =
+                needed.iter().flat_map(|step| self.packed.sources_of(*step)).copied().collect();
+            sources.sort_unstable();
+            sources.dedup();
+            if !needed.is_empty() {
                 let packing = packing.clone();
                 let task = self.engine.task("freeze").device(Device::cpu(0)).write(self.pool.var());
-                task.reads(sources.iter().map(|i| &self.bound[*i])).push(move |_| packing.prepare_step(step))?;
+                task.reads(sources.iter().map(|i| &self.bound[*i])).push(move |_| {
+                    let made = needed.into_iter().try_for_each(|step| packing.prepare_step(step));
+                    drop(packing);
+                    made
+                })?;
                 self.engine.wait_to_write(self.pool.var())?;
             }
-            let is_last = |i: &&usize| (step + 1..is_needed.len()).all(|s| !self.packed.sources_of(s).contains(i));
             // The task is over; should it still hold its machine, the arrays go later.
-            let Some(packing) = Arc::get_mut(&mut packing) else { continue };
-            for index in sources.iter().filter(|i| used_up.contains(i)).filter(is_last) {
-                n_bytes += packing.bound()[*index].size_bytes();
-                packing.let_go(*index, nothing);
+            if let Some(packing) = Arc::get_mut(&mut packing) {
+                last[..end].iter_mut().flat_map(std::mem::take).for_each(|index| packing.let_go(index, nothing));
+                if n_bytes > MUCH {
+                    release();
+                }
             }
-            if n_bytes > MUCH {
-                release();
-                n_bytes = 0;
-            }
+            first = end;
         }
         self.packed.fix();
         // Nobody writes what it reads any more, and the variables of arrays that are gone may be too.

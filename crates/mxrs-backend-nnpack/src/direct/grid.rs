@@ -50,10 +50,25 @@ impl Grid {
         self.by_rows * self.by_panels
     }
 
-    /// Groups and panels of thread `i`.
-    pub fn share(&self, i: usize) -> (Range<usize>, Range<usize>) {
-        let Sizes { groups, panels, .. } = self.sizes;
-        (part(groups, self.by_rows, i / self.by_panels), part(panels, self.by_panels, i % self.by_panels))
+    /// Threads that share the rows, and threads that share the panels.
+    pub fn sides(&self) -> [usize; 2] {
+        [self.by_rows, self.by_panels]
+    }
+
+    /// Panels of a share of them.
+    pub fn panels(&self, share: usize) -> Range<usize> {
+        part(self.sizes.panels, self.by_panels, share)
+    }
+
+    /// Pieces of even size that the groups are cut into, as many for each thread, each no more than is
+    /// [worked on at a time](Self::groups_at_once).
+    pub fn pieces(&self) -> usize {
+        self.by_rows * self.sizes.groups.div_ceil(self.by_rows).div_ceil(self.groups_at_once())
+    }
+
+    /// Groups of a piece.
+    pub fn piece(&self, piece: usize) -> Range<usize> {
+        part(self.sizes.groups, self.pieces(), piece)
     }
 
     /// Parts into which the blocks are cut.
@@ -86,13 +101,17 @@ mod tests {
 
     #[test]
     fn every_product_is_made_once() {
-        for (groups, panels) in [(1, 1), (4, 64), (224, 2), (3, 5)] {
+        for (groups, panels) in [(1, 1), (4, 64), (224, 2), (3, 5), (449, 7)] {
             for threads in 1..=9 {
                 let grid = Grid::new(Sizes { groups, rows: 14, panels, blocks: 36 }, threads);
                 assert!((1..=threads).contains(&grid.threads()));
                 let mut made = vec![0; groups * panels];
-                for i in 0..grid.threads() {
-                    let (g, p) = grid.share(i);
+                let [by_rows, by_panels] = grid.sides();
+                assert_eq!(grid.threads(), by_rows * by_panels);
+                assert!(grid.pieces().is_multiple_of(by_rows));
+                for (piece, share) in (0..grid.pieces()).flat_map(|g| (0..by_panels).map(move |p| (g, p))) {
+                    let (g, p) = (grid.piece(piece), grid.panels(share));
+                    assert!((1..=grid.groups_at_once()).contains(&g.len()));
                     g.flat_map(|g| p.clone().map(move |p| g * panels + p)).for_each(|at| made[at] += 1);
                 }
                 assert!(made.iter().all(|n| *n == 1), "{grid:?}");

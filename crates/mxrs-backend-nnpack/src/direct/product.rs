@@ -7,6 +7,7 @@
 use super::grid::{Grid, Sizes};
 use super::pack::{Pack, pack};
 use crate::Isa;
+use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
 use crate::gemm::{Gemm, MAX_ROWS, Product, row_groups};
 use crate::layouts::{BLOCK, PANEL};
@@ -45,11 +46,10 @@ pub struct Place {
     pub step: [usize; 2],
 }
 
-/// What one thread does.
+/// What one thread does: pieces of the rows by a share of the panels.
 struct Share<'a> {
     conv: &'a ProductConv,
     operands: &'a Operands,
-    groups: Range<usize>,
     panels: Range<usize>,
     scratch: *mut f32,
 }
@@ -149,37 +149,39 @@ impl Convolve for ProductConv {
     }
 
     unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
-        let n = self.grid.threads();
-        team.run(n, &|i| {
-            let (groups, panels) = self.grid.share(i);
+        let [by_rows, by_panels] = self.grid.sides();
+        // A thread that is done helps with what others have left.
+        let pieces = Phases::new(by_rows, vec![self.grid.pieces(); by_panels]);
+        team.run(self.grid.threads(), &|i| {
             let scratch = operands.scratch.wrapping_add(i * self.copied_len());
-            let share = Share { conv: self, operands, groups, panels, scratch };
-            // SAFETY: the caller's promise; shares have different pixels or channels of the output, and scratch of their own.
-            unsafe { share.run() }
+            for next in 0..by_panels {
+                let column = (i + next) % by_panels;
+                let share = Share { conv: self, operands, panels: self.grid.panels(column), scratch };
+                // SAFETY: the caller's promise; pieces of a share of the panels have different pixels or channels of the output,
+                // each is taken once, and each thread has scratch of its own.
+                pieces.work(column, i / by_panels, |piece| unsafe { share.run(self.grid.piece(piece)) });
+            }
         });
         Ok(())
     }
 }
 
 impl Share<'_> {
+    /// Makes the outputs of these groups, no more than are worked on at a time.
+    ///
     /// # Safety
     /// As [`Convolve::run`]; and nobody else uses the scratch memory, or these pixels and channels of the output.
-    unsafe fn run(&self) {
+    unsafe fn run(&self, groups: Range<usize>) {
         let depth_parts = self.conv.grid.depth_parts();
-        let mut start = self.groups.start;
-        while start < self.groups.end {
-            let groups = start..(start + self.conv.grid.groups_at_once()).min(self.groups.end);
-            for depth in 0..depth_parts {
-                let blocks = part(self.conv.blocks(), depth_parts, depth);
-                // SAFETY: the caller's promise.
-                unsafe {
-                    self.copy(groups.clone(), blocks.clone());
-                    for panel in self.panels.clone() {
-                        self.multiply(groups.clone(), blocks.clone(), panel);
-                    }
+        for depth in 0..depth_parts {
+            let blocks = part(self.conv.blocks(), depth_parts, depth);
+            // SAFETY: the caller's promise.
+            unsafe {
+                self.copy(groups.clone(), blocks.clone());
+                for panel in self.panels.clone() {
+                    self.multiply(groups.clone(), blocks.clone(), panel);
                 }
             }
-            start = groups.end;
         }
     }
 

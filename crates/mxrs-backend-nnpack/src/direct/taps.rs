@@ -6,6 +6,7 @@
 
 use super::tap_rows::{TapKernel, TapRows, tap_kernel};
 use crate::Isa;
+use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
 use crate::gemm::{MAX_ROWS, row_groups};
 use crate::layouts::{BLOCK, PANEL};
@@ -108,6 +109,9 @@ impl TapConv {
     }
 }
 
+/// Pieces of the rows for each thread.
+const PIECES: usize = 16;
+
 impl Convolve for TapConv {
     fn scratch_bytes(&self) -> usize {
         self.threads * self.scratch_len() * size_of::<f32>()
@@ -116,10 +120,14 @@ impl Convolve for TapConv {
     unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
         let n_rows = self.problem.n * self.problem.oh;
         let n = self.threads.min(n_rows);
+        let n_pieces = n * PIECES.min(n_rows / n);
+        // A thread that is done helps with what others have left.
+        let pieces = Phases::new(n, [n_pieces]);
         team.run(n, &|i| {
             let scratch = operands.scratch.wrapping_add(i * self.scratch_len());
-            // SAFETY: the caller's promise; parts have different rows, and scratch memory of their own.
-            unsafe { self.rows(operands, part(n_rows, n, i), scratch) }
+            // SAFETY: the caller's promise; pieces have different rows and are taken once, and each thread has scratch memory of its
+            // own.
+            pieces.work(0, i, |piece| unsafe { self.rows(operands, part(n_rows, n_pieces, piece), scratch) });
         });
         Ok(())
     }

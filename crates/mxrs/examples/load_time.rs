@@ -1,0 +1,37 @@
+//! What loading a model takes, from nothing to the first answer, step by step: `load_time SYMBOL PARAMS [N,C,H,W]`.
+
+use mxrs::types::Shape;
+use mxrs::{Model, Runtime};
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [symbol, params, ..] = &arguments[..] else { return Err("load_time SYMBOL PARAMS [N,C,H,W]".into()) };
+    let sizes = arguments.get(2).map_or("1,3,224,224", String::as_str);
+    let sizes = sizes.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+    let shape: Shape = sizes.iter().copied().collect();
+    let batch = vec![0.5f32; sizes.iter().product()];
+    let start = Instant::now();
+    let mut last = start;
+    let mut step = |what: &str| {
+        println!("{what}: {:.1} ms", last.elapsed().as_secs_f64() * 1e3);
+        last = Instant::now();
+    };
+    let runtime = Runtime::builder().build()?;
+    step("runtime");
+    let model = Model::load_files(&runtime, symbol, params)?;
+    step("files");
+    let bound = model.freeze(&[&[("data", shape)]])?.pop().ok_or("nothing was bound")?;
+    step("binding");
+    if let Some(report) = bound.executor().report() {
+        println!("packed: {} MB, arena: {} MB", report.packed_bytes >> 20, report.arena_bytes >> 20);
+    }
+    for what in ["first answer", "second answer", "third answer"] {
+        bound.forward(&[("data", &batch)])?[0].wait_to_read()?;
+        step(what);
+        if what == "first answer" {
+            println!("to the first answer: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    Ok(())
+}
