@@ -7,20 +7,15 @@ use crate::writes::Writes;
 use crate::{ArrayContext, ArrayMemory, Element, Recorded};
 use mxrs_engine::{Engine, Var};
 use mxrs_storage::{Block, Storage, Tag};
-use mxrs_sync::Mutex;
-use mxrs_sync::atomic::{AtomicPtr, Ordering};
 use mxrs_types::{DType, Device, Error, Result, Shape};
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A block, which [`NdArray::adopt`] exchanges, and the variable that orders its users. Dropping the last handle deletes the variable, which frees the
+/// A block and the variable that orders its users. Dropping the last handle deletes the variable, which frees the
 /// block after every pending use.
 struct Chunk {
-    block: Mutex<Option<Block>>,
-    /// Its start and its length.
-    base: AtomicPtr<u8>,
-    len: usize,
+    block: Option<Block>,
     var: Var,
     engine: Engine,
     writes: Writes,
@@ -28,7 +23,7 @@ struct Chunk {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        if let Some(block) = self.block.lock().take() {
+        if let Some(block) = self.block.take() {
             // After engine shutdown the block is freed here and now: `delete_var` runs or drops the closure.
             self.engine.delete_var(self.var.clone(), move || drop(block));
         }
@@ -69,9 +64,7 @@ impl NdArray {
 
     fn of_block(context: &ArrayContext, block: Block, shape: Shape, dtype: DType, device: Device) -> Self {
         let engine = context.engine().clone();
-        let (base, len) = (AtomicPtr::new(block.as_ptr()), block.len());
-        let block = Mutex::new(Some(block));
-        let chunk = Chunk { block, base, len, var: engine.new_var(), engine, writes: Writes::default() };
+        let chunk = Chunk { block: Some(block), var: engine.new_var(), engine, writes: Writes::default() };
         let slot = Slot::default();
         Self(Arc::new(Handle { chunk: Arc::new(chunk), shape, dtype, device, offset_bytes: 0, slot }))
     }
@@ -180,23 +173,11 @@ impl NdArray {
         Arc::ptr_eq(&self.0.chunk, &other.0.chunk)
     }
 
-    /// Start of this view's memory, which [`Self::adopt`] changes. Reading or writing it is only sound inside an engine task that reads or writes
+    /// Start of this view's memory. Reading or writing it is only sound inside an engine task that reads or writes
     /// [`Self::var`], on a host device.
     pub fn as_ptr(&self) -> *mut u8 {
-        self.0.chunk.base.load(Ordering::Acquire).wrapping_add(self.0.offset_bytes)
-    }
-
-    /// Whether it has all of its storage, and may exchange it.
-    pub fn can_adopt(&self) -> bool {
-        self.0.offset_bytes == 0 && self.0.chunk.len == self.size_bytes()
-    }
-
-    /// Exchanges the storage for memory of the same length, in a task that writes the variable.
-    pub(crate) fn exchange(&self, memory: ArrayMemory) {
-        let new = memory.into_block();
-        self.0.chunk.base.store(new.as_ptr(), Ordering::Release);
-        let old = self.0.chunk.block.lock().replace(new);
-        drop(old);
+        let base = self.0.chunk.block.as_ref().map_or(std::ptr::null_mut(), Block::as_ptr);
+        base.wrapping_add(self.0.offset_bytes)
     }
 
     /// # Safety
@@ -205,8 +186,8 @@ impl NdArray {
         if self.size_bytes() == 0 {
             return &[];
         }
-        // SAFETY: the view lies inside the block (checked when the view was made), the block lives as long as `self`
-        // or until `adopt` exchanges it for one of the same length, and the caller excludes writers, which `adopt` is.
+        // SAFETY: the view lies inside the block (checked when the view was made), the block lives as long as `self`,
+        // and the caller excludes writers.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), self.size_bytes()) }
     }
 

@@ -1,6 +1,6 @@
 //! Reads and writes that do not wait: the caller goes on, and the engine runs them when their turn comes.
 
-use crate::{ArrayMemory, NdArray};
+use crate::NdArray;
 use mxrs_types::{Device, Error, Result};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
@@ -83,33 +83,11 @@ impl NdArray {
             Ok(())
         })
     }
-
-    /// Takes `memory` for its own, after every pending use, in place of the memory it has; returns at once. Nothing is copied:
-    /// the array, its clones and its views read from there then, and the old memory is free.
-    ///
-    /// # Errors
-    /// Memory of another length than that of the whole storage, of which this may be a view; device memory; the refusal of a
-    /// [recorder](crate::Recorded).
-    #[track_caller]
-    pub fn adopt(&self, memory: ArrayMemory) -> Result<()> {
-        self.check_len(memory.bytes().len())?;
-        if !self.can_adopt() {
-            return Err(Error::invalid("memory to adopt", "that of a view", "an array that has all of its storage"));
-        }
-        self.check_host()?;
-        self.note_write()?;
-        let view = self.detach();
-        self.engine().task("adopt").write(self.var()).device(Device::cpu(0)).push(move |_| {
-            // This task holds the variable for writing, so nobody uses the memory that goes.
-            view.exchange(memory);
-            Ok(())
-        })
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{ArrayContext, ArrayMemory, NdArray};
+    use crate::{ArrayContext, NdArray};
     use mxrs_engine::{Engine, EngineConfig, EngineKind};
     use mxrs_storage::{Storage, StorageConfig};
     use mxrs_types::Error;
@@ -137,32 +115,6 @@ mod tests {
             }
             assert!(array.copy_from_owned(vec![0; 7]).is_err());
             assert!(NdArray::read_later(&[], |_| ()).is_err());
-        }
-    }
-
-    #[test]
-    fn memory_is_taken_over_in_turn() {
-        for kind in [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
-            let context = context(kind);
-            let array = NdArray::from_slice(&context, [2, 2], &[0.0f32; 4]).unwrap();
-            let (flat, row) = (array.reshape([4]).unwrap(), array.slice(1, 2).unwrap());
-            let mut readings = Vec::new();
-            for i in 0..20 {
-                let mut memory = ArrayMemory::new(&context, 16).unwrap();
-                memory.bytes_mut().copy_from_slice(bytemuck::cast_slice(&[i as f32; 4]));
-                let place = memory.bytes().as_ptr().addr();
-                array.adopt(memory).unwrap();
-                let read = move |bytes: &[&[u8]]| {
-                    (bytes[0].as_ptr().addr() == place, bytemuck::pod_collect_to_vec::<_, f32>(bytes[1]))
-                };
-                readings.push(NdArray::read_later(&[&flat, &row], read).unwrap());
-            }
-            for (i, reading) in readings.into_iter().enumerate() {
-                assert_eq!(reading.wait().unwrap(), (true, vec![i as f32; 2]), "{kind:?}");
-            }
-            assert_eq!(array.n_writes(), 20);
-            assert!(array.adopt(ArrayMemory::new(&context, 15).unwrap()).is_err());
-            assert!(row.adopt(ArrayMemory::new(&context, 8).unwrap()).is_err());
         }
     }
 

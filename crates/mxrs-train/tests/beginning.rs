@@ -1,49 +1,11 @@
-//! What a module begins with: parameters by initialiser, from files of old releases; and the memory of its batches.
+//! What a module begins with: parameters by initialiser, and from files of old releases.
 
 mod common;
 
-use common::{batch, bits, context, fit_options, iter, module, options};
-use mxrs_data::{DataBatch, DataIter};
-use mxrs_format::Dense;
+use common::{bits, context, fit_options, iter, module, options};
+use mxrs_data::DataIter;
 use mxrs_models::Initializer;
-use mxrs_train::{BindFor, InitOptions, Module, ModuleNames, batch_lender, load_initializer};
-
-#[test]
-fn inputs_take_over_the_memory_that_was_lent_for_batches() {
-    let mut module = module();
-    let mut data = iter(1, 40, 8, 3);
-    module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
-    module.init_params(None, &fit_options(1).init).unwrap();
-    let lender = batch_lender(module.context());
-    let place = |module: &Module| module.executor().unwrap().argument("data").unwrap().as_ptr().addr();
-    let first = place(&module);
-    for _ in 0..3 {
-        let plain = batch(&mut data);
-        let lent: Vec<Dense> = plain
-            .data
-            .iter()
-            .map(|dense| {
-                let mut bytes = lender.lend(dense.bytes().len()).unwrap();
-                bytes.copy_from_slice(dense.bytes());
-                Dense::new(dense.dtype(), dense.shape().clone(), bytes).unwrap()
-            })
-            .collect();
-        let there = lent[0].bytes().as_ptr().addr();
-        let values = plain.data[0].to_f32_vec();
-        let answers = |module: &mut Module, batch: DataBatch| {
-            module.forward(batch, false).unwrap();
-            module.get_outputs().unwrap()[0].to_vec::<f32>().unwrap()
-        };
-        let taken_over = answers(&mut module, DataBatch { data: lent, ..plain.clone() });
-        let argument = module.executor().unwrap().argument("data").unwrap();
-        assert_eq!(argument.to_vec::<f32>().unwrap(), values);
-        assert_eq!(place(&module), there, "what the network reads is the batch itself");
-        // Memory from elsewhere is copied to where the array is by then.
-        assert_eq!(answers(&mut module, plain), taken_over);
-        assert_eq!(place(&module), there);
-    }
-    assert_ne!(place(&module), first);
-}
+use mxrs_train::{BindFor, InitOptions, Module, ModuleNames, load_initializer};
 
 #[test]
 fn a_checkpoint_with_operators_of_old_releases_loads() {

@@ -8,7 +8,6 @@ mod bind;
 mod checkpoint;
 mod fit;
 mod guard;
-mod memory;
 mod options;
 mod params;
 mod run;
@@ -16,7 +15,6 @@ mod score;
 
 pub use bind::BindFor;
 pub use fit::{FitReport, Outcome};
-pub use memory::batch_lender;
 pub use options::{CheckpointOptions, FitOptions, InitOptions, ModuleNames};
 pub use params::load_initializer;
 

@@ -1,13 +1,32 @@
 //! One batch: forward, backward, update, and what a metric sees of it.
 
-use super::memory::feed;
 use super::{Module, named, unbound};
 use crate::metric::EvalMetric;
 use crate::norm::clip_global_norm;
 use mxrs_data::DataBatch;
-use mxrs_format::Dense;
+use mxrs_format::{AlignedBytes, Dense, Tensor};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Result, ResultExt, Shape};
+use std::ops::Deref;
+
+/// A batch's memory on its way into an array.
+struct Owned(AlignedBytes);
+
+impl Deref for Owned {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Moves a tensor into an array of its shape: copied once, by the engine.
+fn feed(array: &NdArray, dense: Dense) -> Result<()> {
+    let dense = match dense.dtype() == array.dtype() {
+        true => dense,
+        false => Tensor::Dense(Box::new(dense)).cast(array.dtype()).into_dense()?,
+    };
+    array.copy_from_owned(Owned(dense.into_parts().2))
+}
 
 impl Module {
     /// Runs a batch, as in training or as at inference; returns at once. Inputs and labels are in the order they were bound
