@@ -138,7 +138,7 @@ impl Accepts {
             Ints => "integers >= 1, separated by commas".into(),
             Words(words) => format!("one of {words}"),
             Affinity => "[modifier,...]type[,permute[,offset]]".into(),
-            Remat => "off, mirror, sqrt, chain, or budget:<bytes>".into(),
+            Remat => "off, light, mirror, sqrt, chain, or budget:<bytes>".into(),
             Bytes => "a number of bytes".into(),
             Backend => "NONE or a registered backend: ".into(),
             Types => "0, 1, or a list with commas of ".into(),
