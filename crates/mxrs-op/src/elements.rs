@@ -95,13 +95,13 @@ macro_rules! half_float {
                 <$t>::to_f64(self)
             }
             fn from_f64(value: f64) -> Self {
-                <$t>::from_f64(value)
+                <$t as mxrs_types::Float>::from_f64(value)
             }
             fn to_i64(self) -> i64 {
                 <$t>::to_f64(self) as i64
             }
             fn from_i64(value: i64) -> Self {
-                <$t>::from_f64(value as f64)
+                <$t as mxrs_types::Float>::from_f64(value as f64)
             }
         }
     )*};

@@ -152,12 +152,47 @@ macro_rules! float {
 }
 float!(f32, DType::F32, f64::from, |v| v as f32);
 float!(f64, DType::F64, |v| v, |v| v);
-float!(half::f16, DType::F16, half::f16::to_f64, half::f16::from_f64);
-float!(half::bf16, DType::BF16, half::bf16::to_f64, half::bf16::from_f64);
+float!(half::f16, DType::F16, half::f16::to_f64, |v| half::f16::from_f32(to_odd(v)));
+float!(half::bf16, DType::BF16, half::bf16::to_f64, |v| half::bf16::from_f32(to_odd(v)));
+
+/// The `f32` next to `value` towards 0, with its last bit set where `value` lies between two: rounding that to 16 bits is
+/// rounding `value`. (`half`'s own way from `f64` drops the last bits first, and takes values near a tie for ties.)
+fn to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    if f64::from(nearest) == value || !nearest.is_finite() {
+        return nearest;
+    }
+    let is_beyond = f64::from(nearest).abs() > value.abs();
+    f32::from_bits((nearest.to_bits() - u32::from(is_beyond)) | 1)
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sixteen_bits_are_rounded_once() {
+        use half::{bf16, f16};
+        let away = |value: f64, by: i64| f64::from_bits((value.to_bits() as i64 + by) as u64);
+        // Halfway between two numbers, and just beside, on both sides of 0.
+        for sign in [1.0, -1.0] {
+            for (low, tie, high) in [(5.625, 5.640625, 5.65625), [2.0, 2.5, 3.0].map(|v| v * 2f64.powi(-133)).into()] {
+                let round = |value: f64| <bf16 as Float>::from_f64(value).to_f64();
+                assert_eq!(round(sign * away(tie, -1)), sign * low);
+                assert_eq!(round(sign * away(tie, 1)), sign * high);
+            }
+            let round = |value: f64| <f16 as Float>::from_f64(value).to_f64();
+            for (low, tie, high) in
+                [(1.0, 1.0 + 2f64.powi(-11), 1.0 + 2f64.powi(-10)), (0.0, 2f64.powi(-25), 2f64.powi(-24))]
+            {
+                assert_eq!(round(sign * away(tie, -1)), sign * low);
+                assert_eq!(round(sign * tie), sign * low);
+                assert_eq!(round(sign * away(tie, 1)), sign * high);
+            }
+            assert_eq!(round(sign * 1e6), sign * f64::INFINITY);
+        }
+        assert!(<f16 as Float>::from_f64(f64::NAN).is_nan() && <bf16 as Float>::from_f64(f64::NAN).is_nan());
+    }
 
     #[test]
     fn names_and_flags_are_unique_and_round_trip() {

@@ -1,11 +1,11 @@
 //! Batch normalisation and relu in training: one call where a backend has it, the values of two, and less memory by making
 //! outputs again, in the same bits.
 
+use mxrs::Runtime;
 use mxrs::env::MapSource;
 use mxrs::exec::{BindOptions, Executor, ExecutorReport, GradReq, GradRequests};
 use mxrs::graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs::types::Shape;
-use mxrs::Runtime;
 
 fn runtime(vars: &[(&str, &str)]) -> Runtime {
     Runtime::builder().env(&MapSource::new(vars.iter().copied())).build().expect("a runtime")

@@ -3,7 +3,7 @@
 use super::{Dense, Tensor};
 use crate::AlignedBytes;
 use half::{bf16, f16};
-use mxrs_types::{DType, Result};
+use mxrs_types::{DType, Float, Result};
 
 /// One element on its way between types: integers stay exact.
 #[derive(Clone, Copy)]
@@ -58,8 +58,8 @@ impl Number {
         match dtype {
             DType::F32 => out.copy_from_slice(&(self.float() as f32).to_ne_bytes()),
             DType::F64 => out.copy_from_slice(&self.float().to_ne_bytes()),
-            DType::F16 => out.copy_from_slice(&f16::from_f64(self.float()).to_ne_bytes()),
-            DType::BF16 => out.copy_from_slice(&bf16::from_f64(self.float()).to_ne_bytes()),
+            DType::F16 => out.copy_from_slice(&<f16 as Float>::from_f64(self.float()).to_ne_bytes()),
+            DType::BF16 => out.copy_from_slice(&<bf16 as Float>::from_f64(self.float()).to_ne_bytes()),
             DType::Bool => out[0] = u8::from(self.float() != 0.0),
             DType::U8 => integer!(u8),
             DType::I8 => integer!(i8),
