@@ -30,13 +30,27 @@ op_enum! {
 }
 
 op_enum! {
+    /// Element type named by the parameter `dtype` of `amp_cast`.
+    pub enum AmpWord {
+        F32 = "float32",
+        F64 = "float64",
+        F16 = "float16",
+        BF16 = "bfloat16",
+        U8 = "uint8",
+        I8 = "int8",
+        I32 = "int32",
+        I64 = "int64",
+    }
+}
+
+op_enum! {
     /// Floating-point type named by a parameter `dtype`.
     pub enum FloatWord { F16 = "float16", F32 = "float32", F64 = "float64" }
 }
 
 /// The type a word names.
 pub fn dtype_of(word: impl Choice) -> DType {
-    // Every word of the two lists is a DType's name; a test says so.
+    // Every word of the lists is a DType's name; a test says so.
     word.to_word().parse().unwrap_or_default()
 }
 
@@ -49,6 +63,9 @@ mod tests {
         for word in DTypeWord::WORDS {
             let dtype = dtype_of(DTypeWord::from_word(word).expect("its own word"));
             assert_eq!(dtype.name(), *word);
+        }
+        for word in AmpWord::WORDS {
+            assert_eq!(dtype_of(AmpWord::from_word(word).expect("its own word")).name(), *word);
         }
         for word in FloatWord::WORDS {
             assert_eq!(dtype_of(FloatWord::from_word(word).expect("its own word")).name(), *word);

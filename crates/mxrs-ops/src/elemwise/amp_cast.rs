@@ -1,12 +1,12 @@
-//! `out = data` as another floating-point type, where data is floating point; other types pass as they are. What mixed
-//! precision puts between calls.
+//! `out = data` as another floating-point type, where data is float32 or shorter; other types, float64 among them, pass as they
+//! are. What mixed precision puts between calls.
 //!
 //! Gradient: `ograd` as data's type.
 //!
 //! MXNet: `amp_cast`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool for data.
 
 use super::cast::{cast_back, convert};
-use crate::dtypes::{DTypeWord, MOVABLE, dtype_of};
+use crate::dtypes::{AmpWord, MOVABLE, dtype_of};
 use crate::inference::learn_dtype;
 use crate::numeric;
 use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, Sample, op_params};
@@ -15,8 +15,8 @@ use mxrs_types::{DType, Result};
 op_params! {
     /// Parameters of `amp_cast`.
     pub struct AmpCastParams for "amp_cast" {
-        /// Element type of the output, where data is floating point.
-        dtype: DTypeWord,
+        /// Element type of the output, where data is float32 or shorter.
+        dtype: AmpWord,
     }
 }
 
@@ -40,9 +40,14 @@ pub fn define() -> OpDef {
     }
 }
 
+/// Whether mixed precision converts such elements.
+pub(super) fn is_converted(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F16 | DType::BF16)
+}
+
 fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     let Some(from) = inputs[0] else { return Ok(()) };
-    let to = if from.is_float() { dtype_of(params.get::<AmpCastParams>().dtype) } else { from };
+    let to = if is_converted(from) { dtype_of(params.get::<AmpCastParams>().dtype) } else { from };
     learn_dtype(&mut outputs[0], to, "output")
 }
 
@@ -52,6 +57,7 @@ fn samples() -> Vec<Sample> {
         Sample::new("to_bfloat16", [("dtype", "bfloat16")], &[&[3, 5]]).fill(0, wide.clone()),
         Sample::new("to_float16", [("dtype", "float16")], &[&[2, 3, 4, 5]]).fill(0, wide.clone()),
         Sample::new("to_float32", [("dtype", "float32")], &[&[7]]).fill(0, wide.clone()),
+        Sample::new("to_float64", [("dtype", "float64")], &[&[7]]).fill(0, wide.clone()),
         Sample::new("widens", [("dtype", "float32")], &[&[7]]).fill(0, wide).dtype(0, DType::BF16),
         Sample::new("integers", [("dtype", "bfloat16")], &[&[7]]).fill(0, Fill::Integers(0, 9)).dtype(0, DType::I32),
         Sample::new("empty", [("dtype", "bfloat16")], &[&[0, 2]]),

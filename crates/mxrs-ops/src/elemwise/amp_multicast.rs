@@ -1,11 +1,12 @@
-//! Each input as the widest floating-point type among all inputs, or the narrowest with `cast_narrow`. Types that are not
-//! floating point pass as they are.
+//! Each input as the widest type among the inputs in float32 or shorter, or the narrowest with `cast_narrow`. Other types pass as
+//! they are.
 //!
 //! Of two different 16-bit types neither is wider: the outputs are float32 (the first of them with `cast_narrow`).
 //! Gradient: each `ograd` as its input's type.
 //!
 //! MXNet: `amp_multicast`. Inputs are `data_0`, `data_1`, … Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use super::amp_cast::is_converted;
 use super::cast::convert;
 use crate::dtypes::MOVABLE;
 use crate::gradients::Answers;
@@ -69,7 +70,7 @@ fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Partial
     inputs.iter_mut().zip(outputs).try_for_each(|(input, output)| unify(input, output, "output"))
 }
 
-/// The type all become; `a` and `b` are floating point.
+/// The type all become; `a` and `b` are float32 or shorter.
 fn of_both(a: DType, b: DType, is_narrow: bool) -> DType {
     use std::cmp::Ordering::{Equal, Greater, Less};
     match (a.size_of().cmp(&b.size_of()), is_narrow) {
@@ -83,10 +84,10 @@ fn of_both(a: DType, b: DType, is_narrow: bool) -> DType {
 fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     let is_narrow = params.get::<AmpMulticastParams>().cast_narrow;
     let Some(known) = inputs.iter().copied().collect::<Option<Vec<DType>>>() else { return Ok(()) };
-    let floats = known.iter().copied().filter(|dtype| dtype.is_float());
+    let floats = known.iter().copied().filter(|dtype| is_converted(*dtype));
     let common = floats.reduce(|a, b| of_both(a, b, is_narrow));
     for (from, output) in known.iter().zip(outputs) {
-        let to = common.filter(|_| from.is_float()).unwrap_or(*from);
+        let to = common.filter(|_| is_converted(*from)).unwrap_or(*from);
         learn_dtype(output, to, "output")?;
     }
     Ok(())

@@ -208,6 +208,12 @@ def cases():
     add('Cast', 'from_int32', dict(dtype='float32'), u(3, 4, low=-9, high=9, dtype='int32'))
     add('Cast', 'narrow', dict(dtype='int8'), v([1, 127, 128, 255, 256, -129], 'int32'))
     add('Cast', 'halves', dict(dtype='int32'), v([0.5, 1.5, -0.5, -1.5, 2.99, -2.99]))
+    for dtype in ['float16', 'float32']:
+        add('amp_cast', 'to_' + dtype, dict(dtype=dtype), u(3, 4, low=0.0, high=9))
+        add('amp_cast', 'integers_to_' + dtype, dict(dtype=dtype), u(3, 4, low=-9, high=9, dtype='int32'))
+    add('amp_multicast', 'alike', dict(num_outputs=2), u(3, 4), u(2, 5))
+    add('amp_multicast', 'widest', dict(num_outputs=2), u(3, 4), u(2, 5, dtype='float16'), native_only=True)
+    add('amp_multicast', 'narrowest', dict(num_outputs=2, cast_narrow=True), u(3, 4), u(2, 5, dtype='float16'), native_only=True)
     for op in ['_plus_scalar', '_minus_scalar', '_rminus_scalar', '_mul_scalar', '_div_scalar', '_rdiv_scalar',
                '_power_scalar', '_maximum_scalar', '_minimum_scalar']:
         add(op, 'matrix', dict(scalar=0.7), u(3, 4, low=0.2, high=3))
