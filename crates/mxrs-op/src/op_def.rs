@@ -2,7 +2,7 @@
 
 use crate::param::{NoParams, ParamSpec, Parameters};
 use crate::{
-    Attrs, Gradient, InputNames, OpCall, OpParams, OutputCount, Precision, ReferenceFn, Sample, is_annotation_key,
+    Attrs, Gradient, InputNames, OpCall, OpParams, OutputCount, Pair, Precision, ReferenceFn, Sample, is_annotation_key,
 };
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
@@ -120,6 +120,8 @@ pub struct OpDef {
     /// The operator that makes the first output once more from the inputs that are no auxiliary states and the other
     /// outputs, bit for bit, where that takes less than the call itself: the others are kept, and they are small.
     pub again: Option<fn() -> OpDef>,
+    /// The two calls of a training step that it stands for, where it is such an operator.
+    pub pair: Option<&'static Pair>,
     /// In which type it computes in mixed precision.
     pub precision: fn(&OpParams) -> Precision,
     /// How closely kernels agree with the reference.
@@ -193,6 +195,7 @@ impl OpDef {
             multiply_adds: one_per_element,
             is_costly: false,
             again: None,
+            pair: None,
             precision: Precision::float32,
             accuracy: Accuracy::Exact,
             reference: None,

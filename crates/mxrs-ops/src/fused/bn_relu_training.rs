@@ -16,7 +16,7 @@ use crate::inference::{learn, unify};
 use crate::nn::batch_norm::{self, BatchNormParams, normalise_and, sample};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample,
+    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, Pair, RefInput, RefOutput, RunMode, Sample,
 };
 use mxrs_types::{PartialShape, Result, Shape};
 
@@ -32,6 +32,23 @@ pub fn define() -> [OpDef; 3] {
     [define_forward(), define_again(), define_backward()]
 }
 
+/// What it stands for.
+const PAIR: Pair = Pair {
+    first: "BatchNorm",
+    is_second: |name, attrs| match name {
+        "relu" => true,
+        "Activation" => attrs.get("act_type") == Some("relu"),
+        _ => false,
+    },
+    second_gradients: &["_backward_relu", "_backward_Activation"],
+    first_gradient: "_backward_BatchNorm",
+    gradient: BACKWARD,
+    kept_inputs: &[0, 1, 2],
+    // The output's gradient, data, gamma, beta, mean, inverse deviation.
+    gradient_inputs: &[0, 0, 1, 2, 1, 1],
+    gradient_outputs: &[0, 1, 2],
+};
+
 fn define_forward() -> OpDef {
     let normalisation = batch_norm::define();
     OpDef {
@@ -43,6 +60,7 @@ fn define_forward() -> OpDef {
         gradient: Gradient::Undefined,
         companions: Vec::new,
         again: Some(define_again),
+        pair: Some(&PAIR),
         reference: Some(|params, inputs, outputs, mode| normalise_and(params, inputs, outputs, mode, numeric::relu)),
         samples,
         ..normalisation
