@@ -124,26 +124,34 @@ fn distance(got: &[f32], want: &[f32]) -> f64 {
     (apart / length.max(1e-24)).sqrt()
 }
 
-/// Each call on the way rounds its numbers by at most 2^-9 of each, in the forward and in the backward half, so that the
-/// distance grows by about that much per call: at most `2 · calls · 2^-9` where no error is made larger. A relu or a
-/// maximum that switches to another element counts double.
+/// How far a gradient may be from float32's. Roundings of 2^-9 switch relus on and off, which moves gradients far more than
+/// they themselves: PyTorch's autocast is 0.1 to 0.25 away in weights of convolutions of such a residual network, up to 0.39 in
+/// offsets of normalisations, and below 0.01 behind the last of them (`tests/pytorch/autocast_distance.py`). What is added to
+/// all the data is taken away again by the next normalisation: of its gradient only what happens at the borders is left.
+fn tolerance(network: &str, name: &str) -> f64 {
+    match (network, name) {
+        (_, "output") | ("resnet8", "fc_weight" | "fc_bias") => 0.03,
+        ("resnet8", "bn_data_beta") => f64::INFINITY,
+        ("resnet8", _) => 0.5,
+        // Eleven calls forward and back, of which none makes errors larger.
+        _ => 4.0 * 11.0 / 512.0,
+    }
+}
+
 #[test]
 fn a_step_in_bfloat16_is_the_step_in_float32_within_its_roundings() {
     let all = Runtime::builder().env(&MapSource::empty()).build().unwrap();
     let reference = Runtime::builder().env(&MapSource::empty()).only_backend("reference").build().unwrap();
     for (runtime, networks) in [(&all, &["lenet", "resnet8"][..]), (&reference, &["lenet"][..])] {
         for network in networks {
-            let (graph, full) = bound(runtime, network, |_| {});
+            let (_, full) = bound(runtime, network, |_| {});
             let (_, mixed) = bound(runtime, network, |options| options.autocast = Some(DType::BF16));
-            let calls = graph.nodes().iter().filter(|node| !node.is_variable()).count();
-            let bound = 4.0 * calls as f64 / 512.0;
             let (want, got) = (step(&full), step(&mixed));
             assert!(want.len() > 8 && want.keys().eq(got.keys()));
-            // What is added to all the data is taken away again by the normalisation behind the first convolution: of its
-            // gradient only what happens at the borders is left, beside the roundings of far larger terms.
-            for (name, want) in want.iter().filter(|(name, _)| *name != "bn_data_beta") {
+            for (name, want) in &want {
                 let off = distance(&got[name], want);
-                assert!(off <= bound, "{network}: {name} is off by {off:.2e}, more than {bound:.2e}");
+                let most = tolerance(network, name);
+                assert!(off <= most, "{network}: {name} is off by {off:.2e}, more than {most:.2e}");
             }
             // It is mixed precision: something differs by more than float32 rounds.
             assert!(got.iter().any(|(name, got)| distance(got, &want[name]) > 1e-4), "{network}");
