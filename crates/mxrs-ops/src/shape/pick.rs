@@ -1,4 +1,4 @@
-//! One element of each row along an axis: `out[…] = data[…, index[…], …]`. Data [a, b] with index [a] gives [a]; the axis
+//! One element of each row along an axis: `out[…] = data[…, index[…], …]`. Data `[a, b]` with index `[a]` gives `[a]`; the axis
 //! stays with size 1 in index and out with `keepdims`, and may in index without. Without an axis the flattened data are one
 //! row, of which one element is picked.
 //!
