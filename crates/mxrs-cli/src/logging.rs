@@ -2,6 +2,7 @@
 
 use crate::args::{LogFormat, Logging};
 use std::fmt;
+use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::Writer;
@@ -56,8 +57,25 @@ where
             }
             Self::Plain => {}
         }
-        ctx.format_fields(writer.by_ref(), event)?;
+        if *event.metadata().level() == Level::INFO {
+            let mut message = Message(writer.by_ref(), Ok(()));
+            event.record(&mut message);
+            message.1?;
+        } else {
+            ctx.format_fields(writer.by_ref(), event)?;
+        }
         writeln!(writer)
+    }
+}
+
+/// Writes the message of information, worded as MXNet words it, without the event's other fields: those are for JSON.
+struct Message<'w>(Writer<'w>, fmt::Result);
+
+impl Visit for Message<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.1 = write!(self.0, "{value:?}");
+        }
     }
 }
 

@@ -122,9 +122,87 @@ fn a_new_classifier_is_trained_on_old_features() {
 }
 
 #[test]
+fn large_batches_are_summed_and_their_rate_warms_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let params = |name: &str, flags: &[&str]| {
+        let prefix = path(dir.path(), name);
+        let end = ["--optimizer", "lbsgd", "--num-epochs", "1", "--model-prefix", &prefix];
+        let ran = train(&[&end[..], flags].concat());
+        let log = ran.err.clone();
+        ran.ok();
+        (std::fs::read(dir.path().join(format!("{name}-0001.params"))).unwrap(), log)
+    };
+    // 30 batches of an epoch: a warm-up of one epoch has its factor between 1 and 4 all the time.
+    let scaled = ["--macrobatch-size", "200", "--warmup-epochs", "1"];
+    let (linear, log) = params("linear", &scaled);
+    let words = "Batch_scale=4.000000, warmup_epochs=1, warmup_strategy=linear, updates_per_epoch=30";
+    assert!(log.contains(words), "{log}");
+    let (square, _) = params("power2", &[&scaled[..], &["--warmup-strategy", "power2"]].concat());
+    let (root, _) = params("sqrt", &[&scaled[..], &["--warmup-strategy", "sqrt"]].concat());
+    let (longer, _) = params("longer", &["--macrobatch-size", "200"]);
+    let (none, log) = params("none", &[]);
+    assert!(log.contains("Batch_scale=1.000000, warmup_epochs=5"), "{log}");
+    // Below one batch the macrobatch is the batch.
+    assert!(params("small", &["--macrobatch-size", "10"]).0 == none);
+    let all = [linear, square, root, longer, none];
+    for (i, one) in all.iter().enumerate() {
+        assert!(all[..i].iter().all(|other| other != one), "case {i} changes nothing");
+    }
+    let ran = train(&["--num-epochs", "1", "--macrobatch-size", "200", "--warmup-epochs", "2"]);
+    assert!(ran.err.contains("WARNING:root:--macrobatch-size is without effect"), "{}", ran.err);
+    assert!(ran.err.contains("WARNING:root:--warmup-epochs is without effect"), "{}", ran.err);
+}
+
+#[test]
+fn compressed_gradients_train_and_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plain, whole, broken) = (path(dir.path(), "plain"), path(dir.path(), "whole"), path(dir.path(), "broken"));
+    train(&["--num-epochs", "2", "--model-prefix", &plain]).ok();
+    let compressed = ["--gc-type", "2bit", "--gc-threshold", "0.25", "--model-prefix"];
+    let ran = train(&[&["--num-epochs", "2"][..], &compressed, &[&whole]].concat());
+    // Gradients of a whole batch are sent in steps of a quarter: slower than without, and far better than chance.
+    assert!(value(&ran.err, "Validation-accuracy") > 0.2, "{}", ran.err);
+    train(&[&["--num-epochs", "1"][..], &compressed, &[&broken]].concat()).ok();
+    train(&[&["--num-epochs", "2", "--resume"][..], &compressed, &[&broken]].concat()).ok();
+    let params = |name: &str| std::fs::read(dir.path().join(format!("{name}-0002.params"))).unwrap();
+    assert!(params("whole") == params("broken"), "weights differ");
+    assert!(params("whole") != params("plain"), "compression changes nothing");
+}
+
+#[test]
+fn json_lines_tell_waiting_from_computing() {
+    let ran = train(&["--num-epochs", "1", "--log-format", "json"]);
+    let lines = ran.err.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let speed: Vec<_> =
+        lines.filter(|line| line["message"].as_str().is_some_and(|m| m.contains("samples/sec\t"))).collect();
+    assert!(speed.len() >= 2, "{}", ran.err);
+    for line in speed {
+        let seconds = ["data_seconds", "compute_seconds"].map(|key| line[key].as_f64().unwrap_or(-1.0));
+        assert!(seconds[0] >= 0.0 && seconds[1] > 0.0, "{line}");
+        assert!(!line["message"].as_str().unwrap().contains("seconds"), "{line}");
+    }
+    let plain = train(&["--num-epochs", "1"]).err;
+    assert!(plain.contains("samples/sec\t") && !plain.contains("_seconds"), "{plain}");
+}
+
+#[test]
+fn what_mnist_does_not_take_is_refused() {
+    for (flags, words) in [
+        (&["--data-train", "x.rec"][..], "--data-train"),
+        (&["--data-val", "x.rec"], "--data-val"),
+        (&["--random-mirror", "1"], "augmentation"),
+        (&["--pad-size", "2"], "augmentation"),
+        (&["--add_stn"], "SpatialTransformer"),
+    ] {
+        let error = mxrs(["train", "mnist"].into_iter().chain(flags.iter().copied())).failed(2);
+        assert!(error.contains(words), "{words}: {error}");
+    }
+}
+
+#[test]
 fn reading_alone_is_timed() {
     let ran = train(&["--test-io", "1"]);
-    assert!(ran.err.contains("Batch [10]\tSpeed: ") && ran.err.contains("1500 samples in 30 batches"), "{}", ran.err);
+    assert!(ran.err.contains("Batch [9]\tSpeed: ") && ran.err.contains("1500 samples in 30 batches"), "{}", ran.err);
     assert!(!ran.err.contains("Train-accuracy"), "{}", ran.err);
 }
 
@@ -141,6 +219,16 @@ fn bad_values_are_refused_before_any_work() {
         (&["--dtype", "float16"], "bfloat16 or float32"),
         (&["--gpus", "0"], "--gpus"),
         (&["--loss", "hinge"], "--loss"),
+        (&["--kv-store", "dist_sync"], "several machines"),
+        (&["--kv-store", "horovod"], "several machines"),
+        (&["--kv-store", "nccl"], "GPUs"),
+        (&["--kv-store", "devise"], "local_allreduce_device"),
+        (&["--gc-type", "3bit"], "--gc-type"),
+        (&["--gc-type", "2bit", "--kv-store", "local"], "--kv-store device"),
+        (&["--gc-type", "2bit", "--gc-threshold", "0"], "--gc-threshold"),
+        (&["--profile-worker-suffix", "p.json"], "--profile-worker-suffix"),
+        (&["--profile-server-suffix=p.json"], "--profile-server-suffix"),
+        (&["--optimizer", "lbsgd", "--warmup-strategy", "cubic"], "power2"),
         (&["--label-smoothing", "1"], "--label-smoothing"),
         (&["--load-epoch", "1"], "--model-prefix"),
         (&["--lerning-rate", "1"], "unexpected argument"),
@@ -178,4 +266,13 @@ fn files_that_cannot_be_used_are_named() {
     let flags = ["--data-train", &val, "--model-prefix", &prefix, "--load-epoch", "1", "--num-epochs", "2"];
     let error = mxrs(start.into_iter().chain(flags)).failed(3);
     assert!(error.contains("weight"), "names what differs: {error}");
+    // The same parameters, and another network.
+    let symbol = path(dir.path(), "mlp-symbol.json");
+    let text = std::fs::read_to_string(&symbol).unwrap();
+    let other = text.replace("\"relu1\"", "\"another\"");
+    assert_ne!(text, other);
+    std::fs::write(&symbol, other).unwrap();
+    let flags = ["--num-epochs", "2", "--model-prefix", &prefix, "--load-epoch", "1"];
+    let error = train(&flags).failed(3);
+    assert!(error.contains("network of the checkpoint") && error.contains("`another`"), "names what differs: {error}");
 }

@@ -1,7 +1,8 @@
 //! The flags of data and augmentation, and the parameters of the record iterator they become.
 
-use super::kind::Defaults;
+use super::kind::{Defaults, Kind};
 use crate::args::{Rgb, image_shape, positive_rgb, rgb, switch};
+use crate::exit::{Failure, Outcome};
 use mxrs::types::Shape;
 use std::path::PathBuf;
 
@@ -149,6 +150,30 @@ impl Data {
     pub fn std(&self) -> Rgb {
         let of_set = if self.augmentation.use_imagenet_data_augmentation { IMAGENET_STD } else { Rgb([1.0; 3]) };
         self.rgb_std.unwrap_or(of_set)
+    }
+
+    /// Refuses what says which records are read, and how they are varied: MNIST's files are always the same four.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] naming the first such flag.
+    pub fn refuse_records(&self) -> Outcome {
+        let files = [
+            ("--data-train", &self.data_train),
+            ("--data-train-idx", &self.data_train_idx),
+            ("--data-val", &self.data_val),
+            ("--data-val-idx", &self.data_val_idx),
+        ];
+        if let Some((flag, _)) = files.iter().find(|(_, file)| file.is_some()) {
+            return Err(Failure::Usage(format!(
+                "{flag}: `train mnist` reads the four files of MNIST in the folder data"
+            )));
+        }
+        let edges = self.augmentation.pad_size.is_some() || self.augmentation.fill_value.is_some();
+        // Padding and its value are always among the parameters.
+        if edges || self.parameters(&Kind::Mnist.defaults()).len() > 2 {
+            return Err(Failure::Usage("`train mnist` has no augmentation; leave its flags out".into()));
+        }
+        Ok(())
     }
 
     /// What normalises pixels, in training and in validation.

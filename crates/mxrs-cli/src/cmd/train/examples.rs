@@ -5,8 +5,8 @@ use super::kind::Kind;
 use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
 use mxrs::data::{DataIter, ImageRecordIterBuilder, MnistIter, NdArrayIter, ResizeIter};
-use mxrs::format::{AlignedBytes, Dense, Tensor};
-use mxrs::types::{DType, Error};
+use mxrs::format::Tensor;
+use mxrs::types::Error;
 use std::path::{Path, PathBuf};
 
 /// Batches of an epoch of `--benchmark 1`.
@@ -53,18 +53,22 @@ fn records(plan: &Plan) -> Outcome<Source> {
     let val = data.data_val.as_deref();
     let eval =
         val.map(|path| record_iterator(plan, path, data.data_val_idx.as_deref(), Parameters::new())).transpose()?;
-    let counted = train.n_examples();
-    let n_examples = match (data.num_examples, counted) {
-        (Some(said), Some(counted)) if said != counted => {
-            tracing::warn!("--num-examples is {said}, but {} has {counted} records: these count", path.display());
-            counted
-        }
-        (said, counted) => counted.or(said).unwrap_or(plan.defaults.num_examples),
-    };
+    let n_examples = counted(plan, train.n_examples(), &path.display().to_string());
     if n_examples == 0 {
         return Err(Failure::Input(Error::invalid(format!("records of {}", path.display()), 0, "at least one")));
     }
     Ok(Source { train, eval, n_examples })
+}
+
+/// Examples of an epoch: those there are, whatever `--num-examples` says.
+fn counted(plan: &Plan, there: Option<u64>, from: &str) -> u64 {
+    match (plan.data.num_examples, there) {
+        (Some(said), Some(there)) if said != there => {
+            tracing::warn!("--num-examples is {said}, but {from} has {there} records: these count");
+            there
+        }
+        (said, there) => there.or(said).unwrap_or(plan.defaults.num_examples),
+    }
 }
 
 /// Batches of a record file, decoded ahead.
@@ -118,7 +122,7 @@ fn mnist(plan: &Plan) -> Outcome<Source> {
     };
     let train = open("train-images-idx3-ubyte", "train-labels-idx1-ubyte")?;
     let eval = open("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")?;
-    let n_examples = train.n_examples().unwrap_or(plan.defaults.num_examples);
+    let n_examples = counted(plan, train.n_examples(), "MNIST");
     Ok(Source { train, eval: Some(eval), n_examples })
 }
 
@@ -139,13 +143,8 @@ fn synthetic(plan: &Plan) -> mxrs::Result<Box<dyn DataIter>> {
     let noise = |i: usize| ((i as u32).wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
     let pixels: Vec<f32> = (0..n).map(|i| 2.0 * noise(i) - 1.0).collect();
     let labels: Vec<f32> = (0..plan.batch_size).map(|i| (noise(i + n) * plan.num_classes as f32).floor()).collect();
-    let data = dense([plan.batch_size, channels, height, width].into(), &pixels)?;
-    let label = dense([plan.batch_size].into(), &labels)?;
+    let data = Tensor::from_slice([plan.batch_size, channels, height, width], &pixels)?.into_dense()?;
+    let label = Tensor::from_slice([plan.batch_size], &labels)?.into_dense()?;
     let batches = NdArrayIter::builder(plan.batch_size).data("data", data).label("softmax_label", label).build()?;
     Ok(Box::new(ResizeIter::new(batches, BENCHMARK_BATCHES, true)?))
-}
-
-fn dense(shape: mxrs::types::Shape, values: &[f32]) -> mxrs::Result<Dense> {
-    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
-    Tensor::dense(DType::F32, shape, AlignedBytes::copy_of(&bytes))?.into_dense()
 }

@@ -74,6 +74,9 @@ pub struct Training {
     /// Report losses too: ce, nll-loss, separated by commas
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
     pub loss: String,
+    /// A spatial transformer before the network; refused, because its operator is not built
+    #[arg(long, alias = "add_stn")]
+    pub add_stn: bool,
     /// Only read the data, to see how fast that is
     #[arg(long, value_name = "0|1", default_value = "0", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub test_io: bool,
@@ -96,9 +99,31 @@ pub struct Training {
     /// Devices; none is the CPU, which is what this version computes on
     #[arg(long, value_name = "LIST")]
     pub gpus: Option<String>,
-    /// Key-value store; on one machine with one device all kinds do the same
+    /// Key-value store: local or device, which differ in --gc-type only. This version trains on one machine
     #[arg(long, value_name = "KIND", default_value = "device")]
     pub kv_store: String,
+    /// Compression of gradients: none, or 2bit, which --kv-store device applies to one device's gradients too
+    #[arg(long, value_name = "KIND", default_value = "none")]
+    pub gc_type: String,
+    /// Threshold of --gc-type 2bit [default: 0.5]
+    #[arg(long, value_name = "X")]
+    pub gc_threshold: Option<f64>,
+    /// Examples of an update of the weights, of --optimizer lbsgd only: gradients of so many are summed; at least those
+    /// of a step [default: 0]
+    #[arg(long, value_name = "N")]
+    pub macrobatch_size: Option<u64>,
+    /// Epochs in which the learning rate rises to that of the macrobatch, of --optimizer lbsgd only [default: 5]
+    #[arg(long, value_name = "N")]
+    pub warmup_epochs: Option<u64>,
+    /// How it rises, of --optimizer lbsgd only: linear, power2, sqrt; or lars, a rate for each layer [default: linear]
+    #[arg(long, value_name = "NAME")]
+    pub warmup_strategy: Option<String>,
+    /// File of a profile; refused, because this version has no profiler
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    pub profile_worker_suffix: String,
+    /// File of a server's profile; refused, because this version has neither servers nor a profiler
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    pub profile_server_suffix: String,
     /// Device, backend and threads.
     #[command(flatten)]
     pub compute: Compute,

@@ -55,20 +55,60 @@ impl Schedule {
     }
 }
 
-/// The optimizer of the flags. `begin` is how many updates a checkpoint without states stands for.
+/// Settings of `lbsgd` by the flags of large batches; `begin` is the epoch that training goes on from.
+fn large_batch(plan: &Plan, begin: u64, epoch_size: u64) -> Vec<(&'static str, String)> {
+    let training = &plan.training;
+    let batch_size = plan.batch_size as u64;
+    let batch_scale = training.macrobatch_size.unwrap_or(0).max(batch_size).div_ceil(batch_size);
+    vec![
+        ("updates_per_epoch", epoch_size.max(1).to_string()),
+        ("begin_epoch", begin.to_string()),
+        ("batch_scale", batch_scale.to_string()),
+        ("warmup_strategy", training.warmup_strategy.clone().unwrap_or_else(|| "linear".into())),
+        ("warmup_epochs", training.warmup_epochs.unwrap_or(5).to_string()),
+        ("num_epochs", plan.num_epochs.to_string()),
+    ]
+}
+
+/// Warns of flags that another optimizer than `lbsgd` does not have.
+fn warn_of_large_batch(plan: &Plan) {
+    let training = &plan.training;
+    for (flag, is_given) in [
+        ("--macrobatch-size", training.macrobatch_size.is_some_and(|size| size > 0)),
+        ("--warmup-epochs", training.warmup_epochs.is_some()),
+        ("--warmup-strategy", training.warmup_strategy.is_some()),
+    ] {
+        if is_given {
+            tracing::warn!("{flag} is without effect: it is for --optimizer lbsgd");
+        }
+    }
+}
+
+/// The optimizer of the flags. A checkpoint without states stands for `begin` epochs of `epoch_size` updates.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a name that is none.
-pub fn optimizer(runtime: &Runtime, plan: &Plan, schedule: &Schedule, begin: u64) -> Outcome<Box<dyn Optimizer>> {
+/// [`Failure::Usage`] for a name that is none, or a setting that it refuses.
+pub fn optimizer(
+    runtime: &Runtime,
+    plan: &Plan,
+    schedule: &Schedule,
+    begin: u64,
+    epoch_size: u64,
+) -> Outcome<Box<dyn Optimizer>> {
     let training = &plan.training;
     let mut parameters = vec![
         ("learning_rate", plan.lr.to_string()),
         ("wd", training.wd.unwrap_or(plan.defaults.wd).to_string()),
         ("multi_precision", "True".to_owned()),
-        ("begin_num_update", begin.to_string()),
+        ("begin_num_update", (begin * epoch_size).to_string()),
     ];
     if WITH_MOMENTUM.contains(&training.optimizer.to_lowercase().as_str()) {
         parameters.push(("momentum", training.mom.unwrap_or(plan.defaults.mom).to_string()));
+    }
+    if training.optimizer.eq_ignore_ascii_case("lbsgd") {
+        parameters.extend(large_batch(plan, begin, epoch_size));
+    } else {
+        warn_of_large_batch(plan);
     }
     let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut optimizer = runtime

@@ -11,6 +11,7 @@ mod learning;
 mod metrics;
 mod plan;
 mod run;
+mod store;
 mod test_io;
 
 use data_flags::Data;

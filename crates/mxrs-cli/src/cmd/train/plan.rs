@@ -4,6 +4,7 @@ use super::Flags;
 use super::data_flags::Data;
 use super::flags::Training;
 use super::kind::{Defaults, Kind};
+use super::store;
 use crate::exit::{Failure, Outcome};
 use mxrs::models::{Initializer, Model, ModelOptions, RandomKind, model};
 use mxrs::types::DType;
@@ -34,6 +35,8 @@ pub struct Plan {
     pub disp_batches: u64,
     /// Learning rate at first.
     pub lr: f64,
+    /// Threshold of the gradients' compression.
+    pub compression: Option<f64>,
 }
 
 /// Ends with a message about a flag.
@@ -78,8 +81,19 @@ impl Plan {
         if let Some(gpus) = training.gpus.as_deref().filter(|gpus| !gpus.trim().is_empty()) {
             return Err(wrong("--gpus", gpus, "possible: this version computes on the CPU only; leave the flag out"));
         }
+        if training.add_stn {
+            return Err(Failure::Usage(
+                "--add_stn: the operator SpatialTransformer is not built; leave the flag out".into(),
+            ));
+        }
+        if kind == Kind::Mnist {
+            data.refuse_records()?;
+        }
+        store::check_profile(&training)?;
+        let compression = store::compression(&training)?;
         let plan = Self {
             kind,
+            compression,
             num_layers: training.num_layers.or(defaults.num_layers),
             num_classes: positive("--num-classes", data.num_classes.unwrap_or(defaults.num_classes))?,
             num_epochs: training.num_epochs.unwrap_or(defaults.num_epochs),

@@ -9,13 +9,16 @@ use super::test_io;
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, start, terminal};
 use mxrs::exec::BindOptions;
-use mxrs::format::params::checkpoint_path;
+use mxrs::format::params::{checkpoint_path, symbol_path};
+use mxrs::format::symbol::{SymbolNode, graph_to_file};
 use mxrs::format::{Checkpoint, Options};
 use mxrs::graph::Graph;
-use mxrs::optim::Updater;
+use mxrs::optim::{TwoBit, Updater};
 use mxrs::train::callback::{BatchEnd, Callbacks, Monitor, MonitorOptions, Speedometer};
 use mxrs::train::resume::{self, Position, TrainingState};
 use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, ModuleNames};
+use mxrs::types::Error;
+use mxrs::{Model, Runtime};
 
 /// A network that is given: its graph, and parameters by name that it begins with.
 pub struct Given {
@@ -74,8 +77,12 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let params = given.map(|given| given.params).or(loaded);
     fit.init.allow_missing = params.is_some() && training.load_epoch.is_none();
     module.init_params(params.as_ref(), &fit.init).map_err(Failure::input)?;
-    let optimizer = optimizer(&runtime, plan, &schedule, begin * epoch_size)?;
-    module.init_optimizer(Box::new(Updater::new(optimizer))).map_err(Failure::binding)?;
+    check_network(plan, &runtime, &graph)?;
+    let mut updater = Updater::new(optimizer(&runtime, plan, &schedule, begin, epoch_size)?);
+    if let Some(threshold) = plan.compression {
+        updater.set_compression(TwoBit::new(threshold)?)?;
+    }
+    module.init_optimizer(Box::new(updater)).map_err(Failure::binding)?;
     fit.begin_epoch = begin;
     fit.resume = training.resume;
     if let Some(states) = states(plan)? {
@@ -114,6 +121,30 @@ fn loaded(plan: &Plan) -> Outcome<Option<Checkpoint>> {
     let loaded = Checkpoint::open(&path, &Options::default()).map_err(Failure::input)?;
     tracing::info!("Loaded model {}", path.display());
     Ok(Some(loaded.value))
+}
+
+/// That the parameters of `--load-epoch`, whose names and shapes fit, were saved with this network.
+fn check_network(plan: &Plan, runtime: &Runtime, graph: &Graph) -> Outcome {
+    let training = &plan.training;
+    let Some(prefix) = training.model_prefix.as_ref().filter(|_| training.load_epoch.is_some()) else { return Ok(()) };
+    let symbol = symbol_path(prefix);
+    let saved = Model::load_graph(runtime, &symbol).map_err(Failure::input)?;
+    let Some(difference) = difference(&saved, graph) else { return Ok(()) };
+    let got = format!("{} has {difference}", symbol.display());
+    Err(Failure::Input(Error::invalid("network of the checkpoint", got, "the network that is trained")))
+}
+
+/// The first node by which two networks differ: in name or operator.
+fn difference(saved: &Graph, built: &Graph) -> Option<String> {
+    let (saved, built) = (graph_to_file(saved).nodes, graph_to_file(built).nodes);
+    let lacks =
+        |nodes: &[SymbolNode], node: &SymbolNode| !nodes.iter().any(|n| (&n.op, &n.name) == (&node.op, &node.name));
+    let added = saved.iter().find(|node| lacks(&built, node));
+    let added = added.map(|node| format!("`{}` ({}), which it lacks", node.name, node.op));
+    added.or_else(|| {
+        let absent = built.iter().find(|node| lacks(&saved, node));
+        absent.map(|node| format!("no `{}` ({})", node.name, node.op))
+    })
 }
 
 /// The states that were saved with the parameters of `--load-epoch`; a checkpoint of MXNet has none here.

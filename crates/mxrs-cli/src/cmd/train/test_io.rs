@@ -16,7 +16,7 @@ pub fn run(plan: &Plan, train: &mut dyn DataIter) -> Outcome {
     while let Some(batch) = train.next_batch().map_err(Failure::input)? {
         interrupt::check()?;
         n_rows += batch.n_valid() as u64;
-        if n > 0 && n % plan.disp_batches == 0 {
+        if (n + 1) % plan.disp_batches == 0 {
             let speed = (plan.disp_batches * plan.batch_size as u64) as f64 / since.elapsed().as_secs_f64();
             tracing::info!("Batch [{n}]\tSpeed: {speed:.2} samples/sec");
             since = Instant::now();
