@@ -250,7 +250,7 @@ impl Nnpack {
             output_layouts: vec![out_layout],
             scratch_bytes: algorithm.scratch_bytes(),
             can_run_inplace: epilogue.sum.is_some(),
-            kernel: Arc::new(ConvKernel { name, algorithm, epilogue, dtype: call.outputs[0].dtype }),
+            kernel: Arc::new(ConvKernel { name, algorithm: algorithm.into(), epilogue, dtype: call.outputs[0].dtype }),
         })
     }
 }

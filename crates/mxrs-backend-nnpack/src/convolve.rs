@@ -44,6 +44,11 @@ pub trait Convolve: Send + Sync {
         false
     }
 
+    /// Whether it follows [`Operands::sum`]. Others are never given one.
+    fn takes_sum(&self) -> bool {
+        true
+    }
+
     /// Computes the output, padding channels included, which become 0.
     ///
     /// # Errors

@@ -38,6 +38,11 @@ impl<'a> Filters<'a> {
         self.numbers.len()
     }
 
+    /// The weights, where each output channel's lie one after another.
+    pub fn rows(&self) -> Option<&'a [f32]> {
+        (self.turned == 0).then_some(self.numbers)
+    }
+
     /// The cells of a filter as they lie, and the first of them: 0, or the last where they are in opposite order.
     #[inline(always)]
     pub fn window(&self, k: usize, c: usize) -> (&'a [f32], usize) {

@@ -1,7 +1,7 @@
 //! The kernel of a call: an algorithm with its epilogue, which meets the request of the output.
 
 use crate::convolve::{Convolve, Operands};
-use crate::epilogue::Epilogue;
+use crate::epilogue::{Bounds, Epilogue};
 use crate::gemm::element::{narrow, widen};
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_types::{DType, Error, Result, WriteReq};
@@ -12,7 +12,7 @@ pub struct ConvKernel {
     /// For traces.
     pub name: String,
     /// How the sums are made.
-    pub algorithm: Box<dyn Convolve>,
+    pub algorithm: Arc<dyn Convolve>,
     /// What becomes of them.
     pub epilogue: Epilogue,
     /// Numbers of the output.
@@ -46,6 +46,19 @@ impl Kernel for ConvKernel {
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         meet_request(args, self.dtype, |dst| self.write(args, dst, None))
+    }
+
+    fn summed(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
+        let Epilogue { sum, bounds, .. } = self.epilogue;
+        let fits = sum.is_none() && bounds == Bounds::NONE && self.algorithm.takes_sum();
+        fits.then(|| {
+            Arc::new(Self {
+                name: format!("{}+sum", self.name),
+                algorithm: self.algorithm.clone(),
+                epilogue: Epilogue { sum: Some(position), ..self.epilogue },
+                dtype: self.dtype,
+            }) as _
+        })
     }
 
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {

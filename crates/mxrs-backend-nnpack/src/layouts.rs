@@ -15,6 +15,9 @@ use smallvec::smallvec;
 pub const BLOCK: usize = 16;
 /// Output channels of one panel of weights.
 pub const PANEL: usize = 32;
+/// Bytes of a tensor that is written past the caches, as whoever reads it next finds none of it there: as many as the last-level
+/// caches of a few cores hold today.
+pub const LARGE_BYTES: usize = 24 << 20;
 /// Name of the backend, in layouts too.
 pub const NAME: &str = "nnpack";
 

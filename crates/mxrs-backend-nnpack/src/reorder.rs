@@ -264,6 +264,22 @@ fn from_block(from: &[f32], to: &mut [f32], pixels: usize) {
     }
 }
 
+/// Rows become columns of rows this wide, whose other columns and whose rows at the end become 0. Of each row a cache line is
+/// read at a time: rows whose distance is a power of two push each other's lines out of the cache.
+fn turn_rows(rows: &[f32], row_len: usize, to: &mut [f32], width: usize) {
+    for (tile, to) in to.chunks_mut(TILE * width).enumerate() {
+        let mut lines = [[0.0f32; TILE]; PANEL];
+        let first = (tile * TILE).min(row_len);
+        let len = (row_len - first).min(TILE);
+        for (line, row) in lines.iter_mut().zip(rows.chunks_exact(row_len)) {
+            line[..len].copy_from_slice(&row[first..][..len]);
+        }
+        for (i, to) in to.chunks_exact_mut(width).enumerate() {
+            to.iter_mut().zip(&lines).for_each(|(to, line)| *to = line[i]);
+        }
+    }
+}
+
 /// All panels of filters `[k, c, kh, kw]`.
 fn pack_panels(form: PackedForm, sizes: [usize; 4], filters: Filters<'_>, to: &mut [f32], team: &Team) {
     let steps = form.len(sizes) / sizes[0].next_multiple_of(BLOCK);
@@ -276,6 +292,9 @@ fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, filter
     let cells = kh * kw;
     let first = panel.index * PANEL;
     let columns = (k - first).min(panel.width);
+    if let Some(rows) = filters.rows().filter(|_| cells == 1) {
+        return turn_rows(&rows[first * c..][..columns * c], c, to, panel.width);
+    }
     for (step, row) in to.chunks_exact_mut(panel.width).enumerate() {
         let (channel, cell) = match form {
             PackedForm::Blocks | PackedForm::ShortBlocks => {

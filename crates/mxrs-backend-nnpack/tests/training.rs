@@ -155,3 +155,24 @@ fn a_gradient_is_added_as_if_it_were_written_first() {
         }
     }
 }
+
+/// With statistics that are given every image is alone: those of a tensor that is stored past the caches have the bits of one
+/// that is not.
+#[test]
+fn tensors_larger_than_the_caches_have_the_same_bits() {
+    let attrs = [("use_global_stats", "True"), ("fix_gamma", "False")];
+    let values = |images: usize, image: usize, step: usize| {
+        Fill::Values((0..images * image).map(|i| ((i % image * step) % 1009) as f64 / 504.0 - 1.0).collect())
+    };
+    let image = 64 * 128 * 100;
+    let (backend, team) = on(Isa::best(), 2);
+    for (name, make) in [("_bn_relu", forward as fn([usize; 4], &_) -> Sample), ("_backward_bn_relu", backward)] {
+        let of = |images: usize| {
+            let sample = make([images, 64, 128, 100], &attrs).fill(0, values(images, image, 7919));
+            let sample = if name == "_bn_relu" { sample } else { sample.fill(1, values(images, image, 104_729)) };
+            run(name, &sample, &backend, &team, WriteReq::Write).swap_remove(0)
+        };
+        let (one, many) = (of(1), of(9));
+        assert!(many.chunks_exact(one.len()).all(|image| image == one), "{name}");
+    }
+}

@@ -62,7 +62,7 @@ impl Setting for Bytes {
 pub enum Remat {
     /// Nothing.
     Off,
-    /// What takes next to no time, up to a fifth of the memory.
+    /// What takes next to no time, up to a tenth of the memory.
     Light,
     /// Cheap operators.
     Mirror,

@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 /// # Errors
 /// What the planner fails with.
 pub fn planned(program: &Program, options: &PlanOptions) -> Result<(Option<Program>, MemoryPlan)> {
-    let is_hopeful = options.enable_inplace && program.steps.iter().any(is_addition);
+    let is_hopeful = options.enable_inplace && program.steps.iter().any(Step::is_addition);
     let mut refused: FxHashSet<String> = FxHashSet::default();
     let mut best = None;
     while is_hopeful && best.is_none() {
@@ -42,11 +42,6 @@ pub fn planned(program: &Program, options: &PlanOptions) -> Result<(Option<Progr
     Ok((Some(folded), memory))
 }
 
-/// Whether a step adds two terms.
-fn is_addition(step: &Step) -> bool {
-    ["_grad_add", "add_n"].contains(&step.op.as_str()) && step.inputs.len() == 2 && step.outputs.len() == 1
-}
-
 /// Whether the term has the memory of the sum so far.
 fn is_granted(program: &Program, memory: &MemoryPlan, sum: &Sum) -> bool {
     let step = &program.steps[sum.step];
@@ -65,7 +60,7 @@ fn fold(program: &Program, refused: &FxHashSet<String>) -> Option<Program> {
     let mut folded: Option<Program> = None;
     let mut at = 0;
     while let Some(step) = folded.as_ref().unwrap_or(program).steps.get(at) {
-        let is_asked = is_addition(step) && !refused.contains(&step.name);
+        let is_asked = step.is_addition() && !refused.contains(&step.name);
         let found = is_asked.then(|| find(folded.as_ref().unwrap_or(program), at)).flatten();
         match found {
             Some(found) => leave_out(folded.get_or_insert_with(|| program.clone()), at, found),
@@ -149,6 +144,7 @@ fn leave_out(program: &mut Program, at: usize, found: Found) {
         program.n_forward -= 1;
     }
     program.sums.iter_mut().filter(|sum| sum.step > at).for_each(|sum| sum.step -= 1);
+    program.left_out.iter_mut().filter(|left| left.step > at).for_each(|left| left.step -= 1);
     let origin = program.values[result].origin;
     if origin != Origin::Temporary {
         let mut so_far = Some(found.first);

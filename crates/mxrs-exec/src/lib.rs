@@ -3,7 +3,7 @@
 //! [`Executor::bind`] turns a graph and arrays into one static program: every decision (backend, layout, packing of
 //! constants, buffer addresses) is taken then. [`Executor::forward`] pushes it to the engine as one task, or one per
 //! operator when bulk execution is off. Several executors may share memory ([`MemoryPool`], [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records them for gradients
-//! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name; of operators it names
+//! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name; of operators it names additions,
 //! those that gradients are summed with, and gives the common ones a method each.
 //!
 //! ```
@@ -76,6 +76,7 @@ mod run;
 mod runner;
 mod segment;
 mod store;
+mod summed;
 mod tap;
 mod timing;
 mod training;

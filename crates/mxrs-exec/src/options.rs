@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub enum Recompute {
     /// Nothing but what is annotated.
     Off,
-    /// A fifth of the arena, where that takes one pass over memory: what operators make
+    /// A tenth of the arena, where that takes one pass over memory: what operators make
     /// [again](mxrs_op::OpDef::again) from tensors that are kept anyway, relus behind batch normalisation.
     #[default]
     Light,

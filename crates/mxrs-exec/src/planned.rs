@@ -3,6 +3,7 @@
 use crate::inplace_add;
 use crate::join::{self, Parts};
 use crate::program::{Action, Origin, Program, REORDER, Step, Value, ValueId};
+use crate::summed::with_sums;
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, plan_memory};
 use mxrs_ndarray::ArrayContext;
 use mxrs_storage::{Block, Tag};
@@ -37,6 +38,7 @@ impl Planned {
     /// # Errors
     /// A contradiction in the program, sizes that do not fit.
     pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
+        let program = summed(program, options);
         if options.enable_inplace {
             let quiet = PlanOptions { verbose: false, ..*options };
             let mut limit = None;
@@ -66,8 +68,16 @@ impl Planned {
 /// # Errors
 /// As [`Planned::new`].
 pub fn planned_arena_bytes(program: &Program, options: &PlanOptions) -> Result<usize> {
-    let (_, plan) = inplace_add::planned(program, &PlanOptions { verbose: false, ..*options })?;
+    let summed = options.enable_inplace.then(|| with_sums(program)).flatten();
+    let (_, plan) =
+        inplace_add::planned(summed.as_ref().unwrap_or(program), &PlanOptions { verbose: false, ..*options })?;
     Ok(arena_bytes(&plan))
+}
+
+/// The program without the additions that kernels make.
+fn summed(program: Program, options: &PlanOptions) -> Program {
+    let summed = options.enable_inplace.then(|| with_sums(&program)).flatten();
+    summed.unwrap_or(program)
 }
 
 /// As [`planned_arena_bytes`], of the graph's own tensors: without workspaces, and without parameters and their gradients

@@ -52,6 +52,9 @@ pub enum Action {
 /// Operator of steps that copy a value to another layout.
 pub const REORDER: &str = "reorder";
 
+/// Operators that add tensors of one shape: those that sum gradients, and what a residual network adds with.
+const ADDITIONS: [&str; 3] = ["_grad_add", "add_n", "elemwise_add"];
+
 /// One step.
 #[derive(Clone)]
 pub struct Step {
@@ -123,6 +126,11 @@ impl Step {
         }
     }
 
+    /// Whether it adds two terms.
+    pub fn is_addition(&self) -> bool {
+        ADDITIONS.contains(&self.op.as_str()) && self.inputs.len() == 2 && self.outputs.len() == 1
+    }
+
     /// Whether it runs no kernel.
     pub fn is_view(&self) -> bool {
         matches!(self.action, Action::View)
@@ -144,7 +152,30 @@ pub struct Sum {
     pub op: String,
 }
 
+/// An addition that is left out because the kernel of its later term makes the sum, which is the only output of that step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Step that makes the sum.
+    pub step: usize,
+    /// Node of the addition.
+    pub name: String,
+    /// Its operator.
+    pub op: String,
+}
+
 impl Program {
+    /// Name and operator of the addition that is left out because this output of a step is the sum.
+    pub fn addition_at(&self, step: usize, output: usize) -> Option<(&str, &str)> {
+        let in_place = self.sums.iter().find(|sum| (sum.step, sum.output) == (step, output));
+        let by_kernel = || self.left_out.iter().rev().find(|left| left.step == step && output == 0);
+        in_place.map(|sum| (&*sum.name, &*sum.op)).or_else(|| by_kernel().map(|left| (&*left.name, &*left.op)))
+    }
+
+    /// Names of all additions that are left out.
+    pub fn additions(&self) -> impl Iterator<Item = &String> {
+        self.left_out.iter().map(|left| &left.name).chain(self.sums.iter().map(|sum| &sum.name))
+    }
+
     /// The value whose memory this one has: itself, or the whole that it is a part of.
     pub fn base(&self, value: ValueId) -> ValueId {
         match self.values[value].origin {
@@ -173,8 +204,10 @@ pub struct Program {
     pub n_random: u32,
     /// Calls that stand for several of the graph's.
     pub fused: Vec<FusedReport>,
-    /// Additions left out.
+    /// Additions left out because a step adds to what another has made.
     pub sums: Vec<Sum>,
+    /// Additions left out because a step takes the other term as an input.
+    pub left_out: Vec<LeftOut>,
     /// The graph it was made of, where that is not the one that was to be lowered.
     pub rewritten: Option<Arc<Graph>>,
 }

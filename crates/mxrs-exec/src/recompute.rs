@@ -55,8 +55,8 @@ pub fn recomputed(
     recompute_if_smaller(joined, &choices, planned)
 }
 
-/// Share of the arena that the lightest mode wants to free.
-const LIGHT_PERCENT: usize = 20;
+/// Percent of the arena that the lightest mode wants to free.
+const LIGHT_PERCENT: usize = 10;
 
 /// Whether some operator says how its output is made again.
 fn has_again(joined: &GradientGraph) -> bool {

@@ -322,7 +322,7 @@ impl Runner {
             arena_bytes: machine.arena_bytes,
             packed_bytes: machine.packed_bytes,
             fused: self.planned.program.fused.clone(),
-            inplace_adds: self.planned.program.sums.iter().map(|sum| sum.name.clone()).collect(),
+            inplace_adds: self.planned.program.additions().cloned().collect(),
         }
     }
 }

@@ -66,7 +66,9 @@ fn of_step(node: Option<&Node>, program: &Program, at: usize, options: &BindOpti
     };
     let mut taps = Vec::new();
     let names = node.and_then(Node::call).map(|(op, params)| op.input_names(params)).unwrap_or_default();
-    for (position, &value) in step.inputs.iter().enumerate() {
+    // The last input of a step that makes a sum is the other term, which is no input of its node.
+    let n_inputs = step.inputs.len() - program.left_out.iter().filter(|left| left.step == at).count();
+    for (position, &value) in step.inputs.iter().enumerate().take(n_inputs) {
         if step.ignored_inputs.contains(&position) {
             continue;
         }
@@ -79,9 +81,8 @@ fn of_step(node: Option<&Node>, program: &Program, at: usize, options: &BindOpti
     let n_plain = step.outputs.len() - step.n_rewrites;
     let n_visible = node.map_or(n_plain, |node| node.n_visible);
     for (position, &value) in step.outputs.iter().enumerate().take(n_visible) {
-        let sum = program.sums.iter().find(|sum| (sum.step, sum.output) == (at, position));
-        taps.push(match (sum, node) {
-            (Some(sum), _) => tap(format!("{}_output", sum.name), &sum.op, false, position, value)?,
+        taps.push(match (program.addition_at(at, position), node) {
+            (Some((name, op)), _) => tap(format!("{name}_output"), op, false, position, value)?,
             (None, Some(node)) => tap(node.output_name(position), &step.op, false, position, value)?,
             (None, None) if n_plain == 1 => tap(format!("{}_output", step.name), &step.op, false, position, value)?,
             (None, None) => tap(format!("{}_output{position}", step.name), &step.op, false, position, value)?,

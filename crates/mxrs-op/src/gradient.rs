@@ -12,6 +12,17 @@ use mxrs_types::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GradValue(pub u32);
 
+/// A call of the gradient graph.
+#[derive(Clone, Debug)]
+pub struct MadeBy {
+    /// Name of the operator.
+    pub op: &'static str,
+    /// Its attributes as text.
+    pub attrs: Attrs,
+    /// Its inputs, as values of the scope that was asked.
+    pub inputs: Vec<GradValue>,
+}
+
 /// The call whose gradient is asked for, and the graph its gradient goes into.
 pub trait GradientScope {
     /// The value of input `index`, auxiliary states counted too.
@@ -37,6 +48,13 @@ pub trait GradientScope {
 
     /// Number of inputs of the call, auxiliary states included.
     fn n_inputs(&self) -> usize;
+
+    /// The call of the gradient graph whose only output a value is, for rules that do without the value; a call that nobody reads
+    /// in the end is not made. `None` where it is no such value, or where calls are made as soon as they are asked for.
+    fn made_by(&mut self, value: GradValue) -> Option<MadeBy> {
+        let _ = value;
+        None
+    }
 
     /// Calls the operator named `op` on values of this scope and returns all its outputs, hidden ones included.
     ///

@@ -129,6 +129,14 @@ pub trait Kernel: Send + Sync {
         None
     }
 
+    /// The same kernel with one more input, at this position behind all others: a tensor like its only output that is added to
+    /// the result, and whose memory the output may have. It rounds once where writing and adding round twice, at most.
+    /// `None` where that would cost as much as an addition of its own.
+    fn summed(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
+        let _ = position;
+        None
+    }
+
     /// Computes the outputs.
     ///
     /// # Errors

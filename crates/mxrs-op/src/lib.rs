@@ -47,7 +47,7 @@ pub use attrs::{Attrs, is_annotation_key};
 pub use backend::{Backend, DEFAULT_WAY, PlannedKernel, Support};
 pub use call::{OpCall, TensorDesc};
 pub use fused::{FUSED_OP, Fused, FusedCall, FusedValue, fused_op};
-pub use gradient::{GradValue, Gradient, GradientFn, GradientScope};
+pub use gradient::{GradValue, Gradient, GradientFn, GradientScope, MadeBy};
 pub use input_names::{InputNames, OutputCount};
 pub use kernel::{Kernel, KernelArgs, RawTensor};
 pub use op_def::{Accuracy, InferDType, InferShape, InplacePairs, OpDef, Pointwise, View};

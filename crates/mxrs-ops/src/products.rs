@@ -225,7 +225,7 @@ fn gradient_from_bias<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -
     Ok(vec![call(scope, P::TO_BIAS, &inputs)?, None])
 }
 
-fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+pub(crate) fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     unify_dtypes(inputs.iter_mut().chain(outputs), "ograd")
 }
 
@@ -241,7 +241,7 @@ fn infer_sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Op
 }
 
 /// Lets F infer from data, weight and the gradient of out.
-fn infer_forward<P: Product>(
+pub(crate) fn infer_forward<P: Product>(
     params: &OpParams,
     data: &mut PartialShape,
     weight: &mut PartialShape,

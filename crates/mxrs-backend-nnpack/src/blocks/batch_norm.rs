@@ -52,6 +52,8 @@ pub struct Run<'a> {
     pub factors: &'a Factors,
     /// What results are kept within.
     pub bounds: Bounds,
+    /// Whether they are stored past the caches. Then they begin at a cache line, are so many as to fill some, and are no source.
+    pub past_caches: bool,
 }
 
 for_each_set! {
@@ -152,6 +154,7 @@ impl Pass for BatchNorm {
                     len: (end - piece) * len,
                     factors: &factors,
                     bounds: self.bounds,
+                    past_caches: false,
                 });
                 piece = end;
             }
@@ -185,10 +188,19 @@ unsafe fn normalise_run<L: Lanes>(run: &Run<'_>) {
             let of = |values: &[f32; BLOCK]| values.as_ptr().add(lane);
             let factors = [L::load(of(&f.mean)), L::load(of(&f.scale)), L::load(of(&f.shift))];
             let bounds = [L::splat(run.bounds.low), L::splat(run.bounds.high)];
-            for start in (lane..whole).step_by(BLOCK) {
-                normalise_register(src.add(start), dst.add(start), factors, bounds);
+            if run.past_caches {
+                for start in (lane..whole).step_by(BLOCK) {
+                    normalised(src.add(start), factors, bounds).store_past(dst.add(start));
+                }
+            } else {
+                for start in (lane..whole).step_by(BLOCK) {
+                    normalised(src.add(start), factors, bounds).store(dst.add(start));
+                }
             }
-            normalise_register(place.add(lane), place.add(lane), factors, bounds);
+            normalised(place.add(lane), factors, bounds).store(place.add(lane));
+        }
+        if run.past_caches {
+            L::drain();
         }
         dst.add(whole).copy_from_nonoverlapping(place, rest);
     }
@@ -197,8 +209,8 @@ unsafe fn normalise_run<L: Lanes>(run: &Run<'_>) {
 /// # Safety
 /// As [`normalise_run`], for the numbers of one register.
 #[inline(always)]
-unsafe fn normalise_register<L: Lanes>(src: *const f32, dst: *mut f32, factors: [L; 3], bounds: [L; 2]) {
+unsafe fn normalised<L: Lanes>(src: *const f32, factors: [L; 3], bounds: [L; 2]) -> L {
     let ([mean, scale, shift], [low, high]) = (factors, bounds);
     // SAFETY: the caller's promise.
-    unsafe { L::load(src).sub(mean).mul_add(scale, shift).clamp(low, high).store(dst) }
+    unsafe { L::load(src).sub(mean).mul_add(scale, shift).clamp(low, high) }
 }

@@ -9,7 +9,7 @@ use super::pack::{Pack, pack};
 use crate::Isa;
 use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
-use crate::gemm::{Gemm, MAX_ROWS, Product, row_groups};
+use crate::gemm::{Finish, Gemm, MAX_ROWS, Product, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::options::Weights;
 use crate::problem::ConvProblem;
@@ -254,9 +254,12 @@ impl Share<'_> {
                     Some(_) => (copied, &conv.offsets[len][..blocks.len()]),
                     None => (o.src.add(image * image_len + first * BLOCK), &conv.offsets[len][blocks.clone()]),
                 };
-                // A sum in the output's place is there before the first part writes.
-                let later_sum = if o.sum.is_null() || sum_is_here { std::ptr::null() } else { o.sum.add(sum_at) };
-                let finish = bias.finish(later_sum, o.bounds);
+                // A sum in the output's place is there before the first part writes; another is added there too, so that bits do
+                // not depend on where it is.
+                let is_read = is_first && !o.sum.is_null() && !sum_is_here;
+                let sum = if is_read { o.sum.add(sum_at) } else { std::ptr::null() };
+                let plain = Finish { bias: std::ptr::null(), sum, lo: f32::NEG_INFINITY, hi: f32::INFINITY };
+                let finish = if is_last { bias.finish(sum, o.bounds) } else { plain };
                 conv.gemm.run(
                     len,
                     is_whole,
@@ -279,7 +282,7 @@ impl Share<'_> {
                             }
                             _ => (next, 0),
                         },
-                        finish: is_last.then_some(&finish),
+                        finish: (is_last || is_read).then_some(&finish),
                     },
                 );
                 copied = copied.wrapping_add(len * blocks.len() * BLOCK);

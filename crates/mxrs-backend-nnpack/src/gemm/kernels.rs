@@ -70,18 +70,18 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
             }
         }
         if let Some(finish) = p.finish {
+            if !finish.sum.is_null() {
+                for r in 0..ROWS {
+                    for v in 0..NV {
+                        acc[r][v] = acc[r][v].add(L::load(finish.sum.add(at(r, v))));
+                    }
+                }
+            }
             if !finish.bias.is_null() {
                 for v in 0..NV {
                     let bias = L::load(finish.bias.add(column + v * L::N));
                     for r in 0..ROWS {
                         acc[r][v] = acc[r][v].add(bias);
-                    }
-                }
-            }
-            if !finish.sum.is_null() {
-                for r in 0..ROWS {
-                    for v in 0..NV {
-                        acc[r][v] = acc[r][v].add(L::load(finish.sum.add(at(r, v))));
                     }
                 }
             }

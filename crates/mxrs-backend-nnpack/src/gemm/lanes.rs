@@ -11,6 +11,16 @@ pub(crate) trait Lanes: Copy {
     unsafe fn load(from: *const f32) -> Self;
     /// Writes `N` values; any alignment.
     unsafe fn store(self, to: *mut f32);
+    /// Writes `N` values past the caches, where the processor can, for memory that nobody reads soon; aligned to the register.
+    /// Other threads see them after [`Self::drain`].
+    #[inline(always)]
+    unsafe fn store_past(self, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.store(to) }
+    }
+    /// Waits until what was stored past the caches is in memory.
+    #[inline(always)]
+    fn drain() {}
     /// Reads `N` values of bfloat16; any alignment.
     unsafe fn load_short(from: *const u16) -> Self;
     /// Writes `N` values as bfloat16, rounded to the nearest; any alignment.
@@ -133,7 +143,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     macro_rules! lanes {
-        ($register:ty, $n:literal, $load:ident, $store:ident, $set1:ident, $add:ident, $sub:ident, $mul:ident, $fmadd:ident,
+        ($register:ty, $n:literal, $load:ident, $store:ident, $stream:ident, $set1:ident, $add:ident, $sub:ident, $mul:ident, $fmadd:ident,
          $fnmadd:ident, $max:ident, $min:ident, $widen:ident, $narrow:ident, $div:ident, $sqrt:ident, $or_nan:ident, $above:ident) => {
             // SAFETY of the methods: the caller is compiled for the instructions; `load` and `store` need `N` readable or
             // writable values, the others nothing.
@@ -148,6 +158,16 @@ mod x86 {
                 unsafe fn store(self, to: *mut f32) {
                     // SAFETY: the caller's promise.
                     unsafe { $store(to, self) }
+                }
+                #[inline(always)]
+                unsafe fn store_past(self, to: *mut f32) {
+                    // SAFETY: the caller's promise.
+                    unsafe { $stream(to, self) }
+                }
+                #[inline(always)]
+                fn drain() {
+                    // SAFETY: every x86-64 processor has it.
+                    unsafe { _mm_sfence() }
                 }
                 #[inline(always)]
                 unsafe fn load_short(from: *const u16) -> Self {
@@ -281,6 +301,7 @@ mod x86 {
         8,
         _mm256_loadu_ps,
         _mm256_storeu_ps,
+        _mm256_stream_ps,
         _mm256_set1_ps,
         _mm256_add_ps,
         _mm256_sub_ps,
@@ -301,6 +322,7 @@ mod x86 {
         16,
         _mm512_loadu_ps,
         _mm512_storeu_ps,
+        _mm512_stream_ps,
         _mm512_set1_ps,
         _mm512_add_ps,
         _mm512_sub_ps,

@@ -142,6 +142,10 @@ impl Convolve for FewChannels {
         self.product.scratch_bytes().next_multiple_of(64) + self.joined_len() * size_of::<f32>()
     }
 
+    fn takes_sum(&self) -> bool {
+        false
+    }
+
     unsafe fn run(&self, o: &Operands, team: &Team) -> mxrs_types::Result<()> {
         // SAFETY: the caller's promise: scratch memory of the planned size, of which the product has its own.
         let joined = unsafe { o.scratch.add(self.product.scratch_bytes().next_multiple_of(64) / size_of::<f32>()) };

@@ -1,5 +1,5 @@
-//! Gradients of convolutions, on blocks of channels: of the data, which is a convolution itself, and of the weights, a sum over
-//! all pixels.
+//! Gradients of convolutions, on blocks of channels: of the data, which is a convolution itself, of the weights, a sum over
+//! all pixels, and of an offset to the data.
 //!
 //! All read what the forward convolution reads and writes, `nChw16c` (Winograd's in bfloat16: `nhwc`), so that a training graph stays in that layout from the first
 //! convolution to the last gradient. Costs are relative to a vendor library's gradients, as measured in training steps of known
@@ -7,6 +7,7 @@
 
 mod data;
 pub mod joined;
+mod offset;
 mod outer;
 pub mod phases;
 mod pixels;
@@ -24,7 +25,7 @@ use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::winograd::Data;
 use mxrs_op::{OpCall, PlannedKernel, TensorDesc};
-use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_ops::nn::convolution::{ConvolutionParams, offset as offset_op};
 use mxrs_types::{DType, Layout};
 use std::sync::Arc;
 
@@ -66,6 +67,10 @@ pub fn fit(call: &OpCall<'_>, means: &Means<'_>) -> Option<Result<Gradient, Stri
             _ => strided::prepare(&p, means),
         }),
         "_backward_Convolution_weight" => problem(call, [1, 2, 0]).and_then(|p| weight::prepare(&p, means)),
+        offset_op::NAME => problem(call, [2, 1, 0]).and_then(|p| match p.data {
+            Data::ShortPixels => Err("gradients of offsets in bfloat16".into()),
+            Data::Blocks => Ok(offset::prepare(&p, means.threads)),
+        }),
         _ => return None,
     };
     Some(prepared.map(|prepared| planned(call, prepared, means)))
@@ -100,7 +105,12 @@ fn planned(call: &OpCall<'_>, prepared: Prepared, means: &Means<'_>) -> Gradient
         output_layouts: vec![out],
         scratch_bytes: algorithm.scratch_bytes(),
         can_run_inplace: false,
-        kernel: Arc::new(ConvKernel { name, algorithm, epilogue: Epilogue::plain(true), dtype: call.outputs[0].dtype }),
+        kernel: Arc::new(ConvKernel {
+            name,
+            algorithm: algorithm.into(),
+            epilogue: Epilogue::plain(true),
+            dtype: call.outputs[0].dtype,
+        }),
     };
     Gradient { cost, planned }
 }

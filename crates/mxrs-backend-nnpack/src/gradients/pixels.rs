@@ -184,6 +184,10 @@ impl Convolve for PixelSums {
         if self.is_in_place() { 0 } else { k * self.cells() * c * size_of::<f32>() }
     }
 
+    fn takes_sum(&self) -> bool {
+        false
+    }
+
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         let c = self.problem.c.next_multiple_of(BLOCK);
         team.run(self.shares.threads(), &|i| {

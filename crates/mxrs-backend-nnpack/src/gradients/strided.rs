@@ -74,6 +74,10 @@ impl Convolve for StridedData {
         self.products.iter().map(|(product, _)| product.scratch_bytes()).max().unwrap_or(0)
     }
 
+    fn takes_sum(&self) -> bool {
+        false
+    }
+
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         if self.to_clear > 0 {
             team.run(self.threads, &|i| {

@@ -231,6 +231,10 @@ impl Convolve for TileSums {
         (factors + self.sums_len() + self.threads * self.buffer_len()) * size_of::<f32>()
     }
 
+    fn takes_sum(&self) -> bool {
+        false
+    }
+
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         let planes = self.planes();
         let Shape { size, out, .. } = self.tiling.shape;

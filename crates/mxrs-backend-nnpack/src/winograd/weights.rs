@@ -20,8 +20,8 @@ impl Matrices {
 impl Transform for Matrices {
     #[inline(always)]
     fn factors(&self, taps: &Taps, [kh, kw]: [usize; 2], mut put: impl FnMut(usize, usize, &Columns)) {
+        let mut half = [[0.0; PANEL]; MAX_N];
         for (i, down) in self.down.iter().enumerate() {
-            let mut half = [[0.0; PANEL]; MAX_N];
             for (x, half) in half.iter_mut().enumerate().take(kw) {
                 *half = sum(&down[..kh], |y| &taps[y][x]);
             }

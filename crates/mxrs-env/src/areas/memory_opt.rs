@@ -11,7 +11,7 @@ settings! {
         do_mirror: bool = 0, "MXNET_BACKWARD_DO_MIRROR" [D50 Owner InEffect];
         /// Turns on every saver of memory, at some cost in time.
         memory_opt: bool = 0, "MXNET_MEMORY_OPT" [D51 Owner InEffect];
-        /// What the backward pass computes again: nothing, what takes next to no time (up to a fifth of the memory, relus
+        /// What the backward pass computes again: nothing, what takes next to no time (up to a tenth of the memory, relus
         /// behind batch normalisation), cheap operators as `MXNET_BACKWARD_DO_MIRROR`, segments, or as
         /// little as a number of bytes asks for. When set, it decides alone.
         remat: Option<Remat> = unset("what MXRS_MEMORY_BUDGET, MXNET_BACKWARD_DO_MIRROR and MXNET_MEMORY_OPT say, else light"),

@@ -154,7 +154,7 @@ impl DryGraph {
         PlannedGraph {
             steps: step_reports(program).into_iter().filter(|s| !s.is_prepare).collect(),
             n_forward: program.n_forward,
-            inplace_adds: program.sums.iter().map(|sum| sum.name.clone()).collect(),
+            inplace_adds: program.additions().cloned().collect(),
             n_recomputed: program.steps.iter().filter(|s| s.is_clone).map(|s| s.n_calls).sum(),
             recomputed_work: work(true) as f64 / work(false).max(1) as f64,
             arena_bytes: plan.arenas.iter().map(|(_, bytes)| bytes).sum(),

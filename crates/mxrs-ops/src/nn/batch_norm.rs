@@ -21,10 +21,12 @@ use crate::fused;
 use crate::gradients::{Answers, params_of};
 use crate::indexing::around_axis;
 use crate::inference::{learn, learn_dim, learn_dtype, resolve_axis, unify};
+use crate::nn::convolution::{Convolution, offset};
 use crate::numeric;
+use crate::products::Product;
 use mxrs_op::{
-    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode,
-    Sample, op_params,
+    Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput,
+    RunMode, Sample, op_params,
 };
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
@@ -125,16 +127,40 @@ fn define_backward() -> OpDef {
     }
 }
 
-fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
+fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let mut gradients = vec![None; scope.n_inputs()];
     if scope.has_out_grad(0) {
         let ograd = scope.out_grad(0)?;
+        if let Some(to_beta) = gradient_behind_convolution(params.get(), scope, ograd)? {
+            gradients[2] = Some(to_beta);
+            return Ok(gradients);
+        }
         let inputs = [ograd, scope.input(0), scope.input(1), scope.output(1), scope.output(2)];
         let attrs = params_of(scope);
         let made = scope.call("_backward_BatchNorm", attrs, &inputs)?;
         gradients.iter_mut().zip(made).for_each(|(to, value)| *to = Some(value));
     }
     Ok(gradients)
+}
+
+/// The gradient of β where only that is needed and the output goes into one convolution, without the gradient of the output.
+fn gradient_behind_convolution(
+    params: &BatchNormParams,
+    scope: &mut dyn GradientScope,
+    ograd: GradValue,
+) -> Result<Option<GradValue>> {
+    // With a fixed gamma its gradient is zero, and β's is the sum of the output's over all but the channels.
+    if scope.wants(0) || !params.fix_gamma || params.axis != 1 {
+        return Ok(None);
+    }
+    let Some(made) = scope.made_by(ograd).filter(|made| made.op == <Convolution as Product>::TO_DATA) else {
+        return Ok(None);
+    };
+    let is_channels_last = made.attrs.get("layout").is_some_and(|layout| layout.ends_with('C'));
+    if is_channels_last {
+        return Ok(None);
+    }
+    Ok(scope.call(offset::NAME, made.attrs, &made.inputs)?.first().copied())
 }
 
 fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {

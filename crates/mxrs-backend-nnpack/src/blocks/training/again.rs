@@ -45,7 +45,14 @@ impl Pass for Again {
                 let at = piece * self.problem.plane();
                 let (src, dst) = (memory.inputs[0].add(at), memory.dst.add(at));
                 let len = self.problem.plane();
-                (self.normalise)(&Run { src, dst, len, factors: &factors, bounds: Bounds::RELU });
+                (self.normalise)(&Run {
+                    src,
+                    dst,
+                    len,
+                    factors: &factors,
+                    bounds: Bounds::RELU,
+                    past_caches: self.problem.is_large() && !std::ptr::eq(src, dst),
+                });
             }
         }
     }

@@ -28,6 +28,8 @@ struct Planes<'a> {
     less: &'a [[f32; BLOCK]; 2],
     /// Whether the result is added to what is there.
     adds: bool,
+    /// Whether it is stored past the caches.
+    past_caches: bool,
 }
 
 for_each_set! {
@@ -51,9 +53,13 @@ unsafe fn gradient_of<L: Lanes>(planes: &Planes<'_>) {
                 let (through, distance) = let_through(ograd, data, factors);
                 let result = distance.neg_mul_add(less_distance, through.sub(less)).mul(factors[1]);
                 let to = planes.dst.add(at);
-                if planes.adds { L::load(to).add(result) } else { result }.store(to);
+                let result = if planes.adds { L::load(to).add(result) } else { result };
+                if planes.past_caches { result.store_past(to) } else { result.store(to) }
             }
         }
+    }
+    if planes.past_caches {
+        L::drain();
     }
 }
 
@@ -140,6 +146,7 @@ impl Sweep for Call<'_> {
                 factors: &factors,
                 less: &kept.factors,
                 adds: self.adds,
+                past_caches: self.problem.is_large() && !self.adds && !std::ptr::eq(self.dst, self.inputs[0]),
             });
         }
     }

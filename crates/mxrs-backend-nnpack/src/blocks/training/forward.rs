@@ -104,7 +104,14 @@ impl Sweep for Call<'_> {
             let at = self.problem.at(n, block);
             let (src, dst) = (self.inputs[0].add(at), self.dst.add(at));
             let len = self.problem.plane();
-            (self.normalise)(&Run { src, dst, len, factors: &factors, bounds: Bounds::RELU });
+            (self.normalise)(&Run {
+                src,
+                dst,
+                len,
+                factors: &factors,
+                bounds: Bounds::RELU,
+                past_caches: self.problem.is_large(),
+            });
         }
     }
 }

@@ -15,7 +15,7 @@ mod sums;
 mod sweep;
 
 use crate::Isa;
-use crate::layouts::{BLOCK, NAME, blocked, image};
+use crate::layouts::{BLOCK, LARGE_BYTES, NAME, blocked, image};
 use mxrs_op::{Kernel, OpCall, PlannedKernel};
 use mxrs_ops::fused::bn_relu_training::{AGAIN, BACKWARD, FORWARD};
 use mxrs_ops::nn::batch_norm::BatchNormParams;
@@ -45,6 +45,11 @@ impl Problem {
     /// Numbers of one block of one image.
     fn plane(&self) -> usize {
         self.pixels * BLOCK
+    }
+
+    /// Whether the tensor does not fit into the caches, so that whoever reads it next finds it in memory only.
+    fn is_large(&self) -> bool {
+        self.n * self.blocks() * self.plane() * size_of::<f32>() > LARGE_BYTES
     }
 
     /// Where that begins.

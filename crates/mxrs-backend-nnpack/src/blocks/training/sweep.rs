@@ -95,7 +95,8 @@ pub unsafe fn run<S: Sweep>(problem: &Problem, sweep: &S, scratch: Scratch, team
                 (0..images).for_each(|n| sweep.join(&mut all, &sweep.gather(n, block)));
                 let kept = sweep.settle(block, &all);
                 *scratch.kept.add(block) = kept;
-                (0..images).for_each(|n| sweep.write(n, block, &kept));
+                // Backwards: what was read last may still be in the caches.
+                (0..images).rev().for_each(|n| sweep.write(n, block, &kept));
             }
         }
         for i in 0..left {
@@ -113,7 +114,7 @@ pub unsafe fn run<S: Sweep>(problem: &Problem, sweep: &S, scratch: Scratch, team
             });
             phases.wait(phase + 1);
             // SAFETY: as above; the block is settled.
-            phases.work(phase + 2, thread, |n| unsafe { sweep.write(n, block, &scratch.kept(block)) });
+            phases.work(phase + 2, thread, |n| unsafe { sweep.write(images - 1 - n, block, &scratch.kept(block)) });
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use super::sweep::Sweep;
 use crate::{Entry, EntryId, Node, NodeId};
-use mxrs_op::{Attrs, GradValue, GradientFn, GradientScope};
+use mxrs_op::{Attrs, GradValue, GradientFn, GradientScope, MadeBy};
 use mxrs_types::{Error, Result, ResultExt};
 
 /// The gradient of one node under construction.
@@ -84,6 +84,14 @@ impl GradientScope for Scope<'_, '_> {
 
     fn n_inputs(&self) -> usize {
         self.node.inputs.len()
+    }
+
+    fn made_by(&mut self, value: GradValue) -> Option<MadeBy> {
+        let entry = self.resolve(value).ok()?;
+        let is_gradient = entry.node.index() >= self.sweep.graph.n_nodes();
+        let node = self.sweep.out.node(entry.node).filter(|node| is_gradient && node.n_outputs == 1)?;
+        let (op, attrs, inputs) = (node.op.as_ref()?.name, node.attrs.clone(), node.inputs.clone());
+        Some(MadeBy { op, attrs, inputs: inputs.into_iter().map(|entry| self.keep(entry)).collect() })
     }
 
     fn call(&mut self, op: &str, attrs: Attrs, inputs: &[GradValue]) -> Result<Vec<GradValue>> {

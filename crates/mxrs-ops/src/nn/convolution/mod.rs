@@ -7,11 +7,12 @@
 //! out and weight ([O, kh, kw, C/groups]). Cells outside data are 0.
 //!
 //! Its gradients are made by `_backward_Convolution_data`, `_backward_Convolution_weight` and
-//! `_backward_Convolution_bias`.
+//! `_backward_Convolution_bias`; that of an offset to data by `_backward_Convolution_offset`.
 //!
 //! MXNet: `Convolution`, also `_npx_convolution`. Dtypes: f32 f64 f16 bf16, all tensors alike.
 
 mod backward;
+pub mod offset;
 
 pub(crate) use backward::Convolution;
 
@@ -91,7 +92,7 @@ pub fn define() -> OpDef {
         summary: "1-d, 2-d, 3-d convolution",
         companions: || {
             let mut companions = products::companions::<Convolution>();
-            companions.push(fused::convolution::define());
+            companions.extend([offset::define(), fused::convolution::define()]);
             companions
         },
         samples,

@@ -1,0 +1,83 @@
+//! Sums made by the kernel of a term: of `s = a + b`, whichever term is made later is made as the sum at once, and the addition
+//! is left out.
+//!
+//! That is done where the kernel of the later term can take the other as [one more input](mxrs_op::Kernel::summed). Unlike a
+//! [sum made in place](crate::inplace_add) it leaves the first term as it is, so others may read that: a residual network's
+//! shortcut, which the gradient needs. The planner may still give both one memory. Left alone are terms that are made for
+//! somebody else too, additions in the other half of the program, and copies made for recomputation of terms that are kept.
+
+use crate::program::{Action, LeftOut, Origin, Program, Step, ValueId};
+use mxrs_op::Kernel;
+use mxrs_types::WriteReq;
+use std::sync::Arc;
+
+/// The program without the additions that can be left out, `None` where it stays as it is.
+pub fn with_sums(program: &Program) -> Option<Program> {
+    // Programs are large: copied only once something is found.
+    let mut summed: Option<Program> = None;
+    let mut at = 0;
+    while let Some(step) = summed.as_ref().unwrap_or(program).steps.get(at) {
+        let found = step.is_addition().then(|| find(summed.as_ref().unwrap_or(program), at)).flatten();
+        match found {
+            Some(found) => leave_out(summed.get_or_insert_with(|| program.clone()), at, found),
+            None => at += 1,
+        }
+    }
+    summed
+}
+
+/// How an addition can be left out.
+struct Found {
+    /// Step that makes the later term.
+    maker: usize,
+    /// What it runs from now on.
+    kernel: Arc<dyn Kernel>,
+    /// The earlier term.
+    first: ValueId,
+}
+
+fn find(program: &Program, at: usize) -> Option<Found> {
+    let step = &program.steps[at];
+    let sum = step.outputs[0];
+    let maker = |value: &ValueId| program.steps[..at].iter().rposition(|step| step.outputs.contains(value));
+    let made = [maker(&step.inputs[0])?, maker(&step.inputs[1])?];
+    let later = usize::from(made[1] > made[0]);
+    let (maker, first, second) = (made[later], step.inputs[1 - later], step.inputs[later]);
+    let makes = &program.steps[maker];
+    let value = |v: ValueId| &program.values[v];
+    let is_private = |v: ValueId| {
+        let reads = |s: &usize| program.steps[*s].inputs.contains(&v);
+        value(v).origin == Origin::Temporary
+            && !program.outputs.contains(&v)
+            && (0..program.steps.len()).filter(reads).eq([at])
+    };
+    let may_go_there = match value(sum).origin {
+        Origin::Temporary => true,
+        Origin::Output(index) => program.output_reqs[index] == WriteReq::Write,
+        _ => false,
+    };
+    let is_one_half = (maker < program.n_forward) == (at < program.n_forward) && makes.is_clone == step.is_clone;
+    let is_alike = value(first).desc == value(second).desc && value(first).desc == value(sum).desc;
+    let fits = made[0] != made[1] && is_one_half && is_alike && may_go_there && makes.outputs.len() == 1;
+    if !fits || !is_private(second) {
+        return None;
+    }
+    let Action::Run(kernel) = &makes.action else { return None };
+    Some(Found { maker, kernel: kernel.clone().summed(makes.inputs.len())?, first })
+}
+
+fn leave_out(program: &mut Program, at: usize, Found { maker, kernel, first }: Found) {
+    let Step { name, op, outputs, is_output_used, n_calls, .. } = program.steps.remove(at);
+    if at < program.n_forward {
+        program.n_forward -= 1;
+    }
+    program.left_out.iter_mut().filter(|left| left.step > at).for_each(|left| left.step -= 1);
+    let step = &mut program.steps[maker];
+    step.action = Action::Run(kernel);
+    step.inplace.push((step.inputs.len(), 0));
+    step.inputs.push(first);
+    step.outputs = outputs;
+    step.is_output_used = is_output_used;
+    step.n_calls += n_calls;
+    program.left_out.push(LeftOut { step: maker, name, op });
+}

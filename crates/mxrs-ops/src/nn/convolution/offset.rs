@@ -1,0 +1,153 @@
+//! `_backward_Convolution_offset`: the gradient of a number per channel that is added to data before a convolution.
+//!
+//! It is the gradient of data summed over images and places, made without making that: cell `k` of the window passes on
+//! `weight[o, c, k] · Σ g[n, o, y]`, the sum over those windows `y` whose cell `k` is no padding. On each axis these are a range,
+//! and the ranges of all cells begin and end at few places, so that sums over the [pieces](Reach) between are all there is to do
+//! for each element of g.
+//!
+//! ograd [N, O, …out], weight as in `Convolution`, data [N, C, …] of which only the shape counts, out [C]. Called by the gradient
+//! of `BatchNorm` behind which only parameters are learnt: a network that begins with one, as the residual networks of MXNet's
+//! examples do, needs the gradient of its β alone.
+
+use super::{Convolution, ConvolutionParams};
+use crate::backward::samples_of;
+use crate::dtypes::FLOATS;
+use crate::inference::{learn, learn_dim};
+use crate::numeric;
+use crate::products::{infer_dtype, infer_forward};
+use crate::window::{SpatialView, channel_axis, in_three};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode};
+use mxrs_types::{PartialShape, Result};
+use std::ops::Range;
+
+/// Name of the operator.
+pub const NAME: &str = "_backward_Convolution_offset";
+
+/// Which windows of one axis have their cell `k` in data, for each cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Where pieces begin and end: from 0 to the number of windows, in order.
+    pub cuts: Vec<usize>,
+    /// Pieces of each cell.
+    pub cells: Vec<Range<usize>>,
+}
+
+impl Reach {
+    /// That of `windows` windows of `cells` cells on an axis of `size`, with stride, dilation and padding.
+    pub fn new([size, windows, cells]: [usize; 3], [stride, dilate, pad]: [usize; 3]) -> Self {
+        let range = |k: usize| {
+            let begin = pad.saturating_sub(k * dilate).div_ceil(stride);
+            let end = (size + pad).saturating_sub(k * dilate).div_ceil(stride).min(windows);
+            begin.min(end)..end
+        };
+        let ranges: Vec<Range<usize>> = (0..cells).map(range).collect();
+        let mut cuts: Vec<usize> = ranges.iter().flat_map(|r| [r.start, r.end]).chain([0, windows]).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let piece = |at: usize| cuts.partition_point(|cut| *cut < at);
+        let cells = ranges.iter().map(|r| piece(r.start)..piece(r.end)).collect();
+        Self { cuts, cells }
+    }
+
+    /// Number of pieces.
+    pub fn n_pieces(&self) -> usize {
+        self.cuts.len() - 1
+    }
+
+    /// Windows of a piece.
+    pub fn piece(&self, i: usize) -> Range<usize> {
+        self.cuts[i]..self.cuts[i + 1]
+    }
+}
+
+/// The operator.
+pub fn define() -> OpDef {
+    OpDef {
+        summary: "gradient of a number per channel added to the data of Convolution",
+        inputs: InputNames::Fixed(&["ograd", "weight", "data"]),
+        ignored_inputs: &[2],
+        infer_shape,
+        infer_dtype,
+        dtypes: FLOATS,
+        accuracy: Accuracy::Product,
+        reference: Some(sums),
+        samples: || {
+            samples_of(&super::define(), |s, outputs| {
+                Some(vec![outputs.first()?.clone(), s.inputs.get(1)?.clone(), s.inputs.first()?.clone()])
+            })
+        },
+        ..OpDef::new(NAME).params::<ConvolutionParams>()
+    }
+}
+
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    let [ograd, weight, data] = inputs else { return Ok(()) };
+    infer_forward::<Convolution>(params, data, weight, ograd)?;
+    learn(&mut outputs[0], &PartialShape::of_rank(1), "output")?;
+    let Some(ndim) = data.ndim() else { return Ok(()) };
+    let axis = channel_axis(ndim, params.get::<ConvolutionParams>().is_channels_last());
+    learn_dim(&mut outputs[0], 0, data.dim(axis), "output")?;
+    learn_dim(data, axis, outputs[0].dim(0), "data")
+}
+
+fn sums(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    let params = params.get::<ConvolutionParams>();
+    let window = params.window()?;
+    let is_last = params.is_channels_last();
+    let [out, weight, data] = [0, 1, 2].map(|i| SpatialView::new(&inputs[i].desc.shape, is_last));
+    let (stride, dilate, pad) = (in_three(&window.stride, 1), in_three(&window.dilate, 1), in_three(&window.pad, 0));
+    let reach: [Reach; 3] = std::array::from_fn(|i| {
+        Reach::new([data.space[i], out.space[i], weight.space[i]], [stride[i], dilate[i], pad[i]])
+    });
+    let (values, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    let (g, out) = (values.as_slice(), &out);
+    let filters_per_group = (out.c / params.num_group as usize).max(1);
+    let mut offsets = vec![0.0; data.c];
+    for o in 0..out.c {
+        let first_channel = o / filters_per_group * weight.c;
+        let sum_of = |at: [usize; 3]| -> f64 {
+            let [deep, down, across] = [0, 1, 2].map(|i| reach[i].piece(at[i]));
+            let places = deep.flat_map(|d| down.clone().map(move |h| (d, h)));
+            let places = places.flat_map(|(d, h)| across.clone().map(move |w| [d, h, w]));
+            places.flat_map(|at| (0..out.n).map(move |n| g[out.at(n, o, at)])).sum()
+        };
+        let mut pieces = Vec::new();
+        let n_pieces = [0, 1, 2].map(|i| reach[i].n_pieces());
+        crate::indexing::for_each_index(&n_pieces, |at| pieces.push(sum_of([at[0], at[1], at[2]])));
+        crate::indexing::for_each_index(&weight.space, |k| {
+            let [deep, down, across] = [0, 1, 2].map(|i| reach[i].cells[k[i]].clone());
+            let places = deep.flat_map(|d| down.clone().map(move |h| d * n_pieces[1] + h));
+            let sum: f64 = places.map(|row| pieces[row * n_pieces[2]..][across.clone()].iter().sum::<f64>()).sum();
+            for c in 0..weight.c {
+                offsets[first_channel + c] += w[weight.at(o, c, [k[0], k[1], k[2]])] * sum;
+            }
+        });
+    }
+    numeric::write(&mut outputs[0], &offsets);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_the_windows_whose_cell_is_in_data() {
+        for size in 0..9usize {
+            for (cells, stride, dilate, pad) in [(1, 1, 1, 0), (3, 1, 1, 1), (7, 2, 1, 3), (3, 2, 3, 4), (2, 3, 5, 9)] {
+                let Some(windows) =
+                    (size + 2 * pad).checked_sub(dilate * (cells - 1) + 1).map(|room| room / stride + 1)
+                else {
+                    continue;
+                };
+                let reach = Reach::new([size, windows, cells], [stride, dilate, pad]);
+                for k in 0..cells {
+                    let of_pieces: Vec<usize> = reach.cells[k].clone().flat_map(|i| reach.piece(i)).collect();
+                    let place = |y: &usize| (y * stride + k * dilate).checked_sub(pad).is_some_and(|at| at < size);
+                    let counted: Vec<usize> = (0..windows).filter(place).collect();
+                    assert_eq!(of_pieces, counted, "cell {k} of {cells}, {size} cells of data");
+                }
+            }
+        }
+    }
+}
