@@ -18,9 +18,10 @@ impl Executor {
         self.freeze_reading(&mut |_, _| Ok(()))
     }
 
-    /// As [`Self::freeze`], where the content of bound arrays is still to be put there: `read` is called with name and array
-    /// once for each of them that is kept, and for each that constants have to be made of, shortly before they are; it has the array
-    /// [written](NdArray::write_later). So of the parameters that are let go of only a part is in memory at a time.
+    /// As [`Self::freeze`], where the content of bound arrays is still to be put there: `read` is called once with name and
+    /// array for each of them that is kept, and for each that constants have to be made of, shortly before they are; it
+    /// has the array [written](NdArray::write_later). So of the parameters that are let go of only a part is in memory at
+    /// a time.
     ///
     /// # Errors
     /// As [`Self::freeze`]; those of `read`, and of what it has pushed.

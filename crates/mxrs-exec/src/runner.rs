@@ -37,6 +37,9 @@ pub struct Runner {
     taps: OnceLock<Vec<Vec<Tap>>>,
 }
 
+/// Has the content of a bound array put there; by its index.
+pub type ReadArray<'a> = dyn FnMut(usize, &NdArray) -> Result<()> + 'a;
+
 /// Most kernels in one push, forward and backward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -241,10 +244,10 @@ impl Runner {
         self.packed.sources().iter().copied().filter(|index| !is_read(*index)).collect()
     }
 
-    /// Makes all constants, some at a time, and lets go of the arrays that are then [used up](Self::used_up); after that constants
-    /// stay as they are. `bound` are the arrays it has, to which nobody else should have handles, and nothing of it may be
-    /// running. The first of the two calls has the content of an array put there, by its index, before anything reads it; the second is
-    /// made when much has been let go of.
+    /// Makes all constants, some at a time, and lets go of the arrays that are then [used up](Self::used_up); after that
+    /// constants stay as they are. `bound` are the arrays it has, to which nobody else should have handles, and nothing of
+    /// it may be running. The first of the two calls has the content of an array put there, by its index, before anything
+    /// reads it; the second is made when much has been let go of.
     ///
     /// # Errors
     /// What a kernel reports: then it cannot be used any more.
@@ -253,7 +256,7 @@ impl Runner {
         (bound, outputs): (Vec<NdArray>, Vec<NdArray>),
         nothing: &NdArray,
         options: &BindOptions,
-        (read, release): (&mut dyn FnMut(usize, &NdArray) -> Result<()>, &dyn Fn()),
+        (read, release): (&mut ReadArray<'_>, &dyn Fn()),
     ) -> Result<()> {
         const MUCH: usize = 8 << 20;
         let used_up = self.used_up();

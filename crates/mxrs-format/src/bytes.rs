@@ -23,9 +23,9 @@ pub trait Lent: Any + Send + Sync {
     fn bytes(&self) -> &[u8];
     /// The bytes, for writing.
     fn bytes_mut(&mut self) -> &mut [u8];
-    /// Whether the owner of the memory reads what belongs there later, himself: the reader passes over it then. It begins at
-    /// this byte of the file and is as long as the memory; it is stored as hosts with little-endian memory have it. Asked only where the
-    /// elements need no check.
+    /// Whether the owner of the memory reads what belongs there later, himself: the reader passes over it then. It begins
+    /// at this byte of the file and is as long as the memory. Asked only where elements are stored as this host has them
+    /// and need no check.
     fn read_later(&mut self, offset: u64) -> bool {
         let _ = offset;
         false
