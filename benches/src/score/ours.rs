@@ -57,13 +57,13 @@ struct Bound(BoundModel);
 impl Bound {
     fn new(runtime: &Runtime, load: &Load) -> Result<Self> {
         let shape: Shape = load.shape.iter().copied().collect();
-        let model = match load.dtype.as_str() {
-            "float32" => Model::load_files(runtime, &load.symbol, &load.params)?,
-            "bfloat16" => in_16_bits(runtime, load)?,
+        let shapes: &[&[(&str, Shape)]] = &[&[(DATA, shape)]];
+        let bound = match load.dtype.as_str() {
+            "float32" => Model::load_frozen(runtime, &load.symbol, &load.params, shapes)?,
+            "bfloat16" => in_16_bits(runtime, load)?.freeze(shapes)?,
             other => anyhow::bail!("no networks of {other}"),
         };
-        let bound = model.freeze(&[&[(DATA, shape)]])?.pop();
-        Ok(Self(bound.context("nothing was bound")?))
+        Ok(Self(bound.into_iter().next().context("nothing was bound")?))
     }
 
     fn outputs(outputs: &[NdArray]) -> Result<&NdArray> {

@@ -14,7 +14,18 @@ impl Executor {
     ///
     /// # Errors
     /// An executor bound with gradients; what packing reports.
-    pub fn freeze(mut self) -> Result<Self> {
+    pub fn freeze(self) -> Result<Self> {
+        self.freeze_reading(&mut |_, _| Ok(()))
+    }
+
+    /// As [`Self::freeze`], where the content of bound arrays is still to be put there: `read` is called once with name and
+    /// array for each of them that is kept, and for each that constants have to be made of, shortly before they are; it
+    /// has the array [written](NdArray::write_later). So of the parameters that are let go of only a part is in memory at
+    /// a time.
+    ///
+    /// # Errors
+    /// As [`Self::freeze`]; those of `read`, and of what it has pushed.
+    pub fn freeze_reading(mut self, read: &mut dyn FnMut(&str, &NdArray) -> Result<()>) -> Result<Self> {
         if !self.training.gradients.is_empty() {
             return Err(Error::invalid("freeze", "an executor bound with gradients", "one bound for inference"));
         }
@@ -29,7 +40,7 @@ impl Executor {
                 std::mem::take(&mut self.variables.arrays).into_iter().unzip();
             let is_gone = |(index, _): &(usize, &String)| used_up.contains(index);
             let gone: Vec<String> = names.iter().enumerate().filter(is_gone).map(|(_, name)| name.clone()).collect();
-            let left = names.into_iter().zip(bound.iter().cloned()).enumerate();
+            let left = names.iter().cloned().zip(bound.iter().cloned()).enumerate();
             let left = left.filter(|(index, _)| !used_up.contains(index)).map(|(_, named)| named);
             self.variables.arrays = left.collect();
             self.pool().let_go(&gone);
@@ -37,7 +48,8 @@ impl Executor {
             let release = || {
                 storage.release_all(Device::cpu(0));
             };
-            runner.freeze((bound, self.outputs.clone()), &nothing, &self.options, release)?;
+            let mut read = |index: usize, array: &NdArray| read(&names[index], array);
+            runner.freeze((bound, self.outputs.clone()), &nothing, &self.options, (&mut read, &release))?;
         }
         if let Some(runner) = runner {
             let _ = self.inference_runner.set(runner);

@@ -37,6 +37,9 @@ pub struct Runner {
     taps: OnceLock<Vec<Vec<Tap>>>,
 }
 
+/// Has the content of a bound array put there; by its index.
+pub type ReadArray<'a> = dyn FnMut(usize, &NdArray) -> Result<()> + 'a;
+
 /// Most kernels in one push, forward and backward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -241,9 +244,10 @@ impl Runner {
         self.packed.sources().iter().copied().filter(|index| !is_read(*index)).collect()
     }
 
-    /// Makes all constants, some at a time, and lets go of the arrays that are then [used up](Self::used_up); after that constants
-    /// stay as they are. `bound` are the arrays it has, to which nobody else should have handles, and nothing of it may be
-    /// running. `release` is called when much has been let go of.
+    /// Makes all constants, some at a time, and lets go of the arrays that are then [used up](Self::used_up); after that
+    /// constants stay as they are. `bound` are the arrays it has, to which nobody else should have handles, and nothing of
+    /// it may be running. The first of the two calls has the content of an array put there, by its index, before anything
+    /// reads it; the second is made when much has been let go of.
     ///
     /// # Errors
     /// What a kernel reports: then it cannot be used any more.
@@ -252,10 +256,13 @@ impl Runner {
         (bound, outputs): (Vec<NdArray>, Vec<NdArray>),
         nothing: &NdArray,
         options: &BindOptions,
-        release: impl Fn(),
+        (read, release): (&mut ReadArray<'_>, &dyn Fn()),
     ) -> Result<()> {
-        const MUCH: usize = 16 << 20;
+        const MUCH: usize = 8 << 20;
         let used_up = self.used_up();
+        let is_kept = |(index, _): &(usize, &NdArray)| !used_up.contains(index);
+        bound.iter().enumerate().filter(is_kept).try_for_each(|(index, array)| read(index, array))?;
+        let mut is_read: Vec<bool> = (0..bound.len()).map(|index| !used_up.contains(&index)).collect();
         let arena = self.pool.arena(arena_bytes(&self.planned.plan))?;
         let n_steps = self.planned.program.steps.len();
         let mut left = bound.clone();
@@ -288,6 +295,11 @@ impl Runner {
                 needed.iter().flat_map(|step| self.packed.sources_of(*step)).copied().collect();
             sources.sort_unstable();
             sources.dedup();
+            for index in &sources {
+                if !std::mem::replace(&mut is_read[*index], true) {
+                    read(*index, &packing.bound()[*index])?;
+                }
+            }
             if !needed.is_empty() {
                 let packing = packing.clone();
                 let task = self.engine.task("freeze").device(Device::cpu(0)).write(self.pool.var());

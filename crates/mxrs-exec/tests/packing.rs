@@ -212,6 +212,38 @@ fn executors_of_one_store_run_on_many_threads_while_the_weight_changes() {
 }
 
 #[test]
+fn parameters_are_read_once_before_they_are_packed() {
+    let (executor, packs) = bound();
+    executor.argument("w").unwrap().copy_from(&[0.0f32; 4]).unwrap();
+    let mut read = Vec::new();
+    let frozen = executor.freeze_reading(&mut |name, array| {
+        read.push(name.to_owned());
+        if name != "w" {
+            return Ok(());
+        }
+        array.write_later(|bytes| {
+            let weights = [1.0f32, 2.0, 3.0, 4.0].map(f32::to_ne_bytes);
+            bytes.copy_from_slice(weights.as_flattened());
+            Ok(())
+        })
+    });
+    assert_eq!(run(&frozen.unwrap(), 1.0), [1.0, 4.0, 9.0, 16.0]);
+    read.sort();
+    assert_eq!((read.join(" "), packs.load(Ordering::Relaxed)), ("w x".to_owned(), 1));
+
+    // A failure is that of freezing, whether it is told at once or by the task.
+    let short = || Error::invalid("file", "short", "long");
+    let error = bound().0.freeze_reading(&mut |_, _| Err(short())).err().unwrap().to_string();
+    assert!(error.contains("short"), "{error}");
+    let late = bound().0.freeze_reading(&mut |name, array| match name {
+        "w" => array.write_later(move |_| Err(short())),
+        _ => Ok(()),
+    });
+    let error = late.err().unwrap().to_string();
+    assert!(error.contains("short"), "{error}");
+}
+
+#[test]
 fn a_frozen_executor_has_its_parameters_once() {
     let (executors, w, store, packs) = sharing();
     let mut executors = executors.into_iter();

@@ -122,13 +122,17 @@ impl ArrayFile {
     /// As [`Self::from_bytes`], with the path; I/O errors.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Self>> {
         let path = path.as_ref();
-        let open = || -> std::io::Result<(File, u64)> {
-            let file = File::open(path)?;
-            let len = file.metadata()?.len();
-            Ok((file, len))
-        };
-        let (file, len) = open().map_err(|e| Error::io(path, &e))?;
-        read_any(BufReader::with_capacity(64 << 10, file), len, options).map_err(|e| e.with_path(path))
+        Self::read(File::open(path).map_err(|e| Error::io(path, &e))?, options).map_err(|e| e.with_path(path))
+    }
+
+    /// Reads a list, npy or npz from an open file, whatever place it stands at.
+    ///
+    /// # Errors
+    /// As [`Self::from_bytes`]; I/O errors.
+    pub fn read(mut file: File, options: &Options) -> Result<Loaded<Self>> {
+        let len = file.metadata().map_err(|e| fault::io(&e))?.len();
+        file.rewind().map_err(|e| fault::io(&e))?;
+        read_any(BufReader::with_capacity(64 << 10, file), len, options)
     }
 
     /// The bytes of an MXNet 1.x list.
@@ -171,13 +175,15 @@ fn read_any<R: Read + Seek>(mut source: R, len: u64, options: &Options) -> Resul
             let tensor = npy::read_from(&mut Reader::bounded(source, 0, len), options, &mut warnings)?;
             Ok(warnings.with(ArrayFile::unnamed([tensor])))
         }
-        Some(FileKind::List) | None => params::read_list(&mut Reader::bounded(source, 0, len), options),
+        Some(FileKind::List) | None => params::read_list(&mut Reader::bounded(source, 0, len).passing(), options),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{AlignedBytes, Lender, Lent};
+    use mxrs_types::DType;
 
     #[test]
     fn kinds_by_the_first_bytes() {
@@ -186,6 +192,60 @@ mod tests {
         assert_eq!(FileKind::of(b"PK\x05\x06"), Some(FileKind::Npz));
         assert_eq!(FileKind::of(b"{\"no"), None);
         assert_eq!(FileKind::of(b"PK"), None);
+    }
+
+    /// Memory whose owner reads it himself.
+    struct Late(Vec<u64>, Option<u64>);
+
+    impl Lent for Late {
+        fn bytes(&self) -> &[u8] {
+            bytemuck::cast_slice(&self.0)
+        }
+        fn bytes_mut(&mut self) -> &mut [u8] {
+            bytemuck::cast_slice_mut(&mut self.0)
+        }
+        fn read_later(&mut self, offset: u64) -> bool {
+            self.1 = (self.0.len() > 1).then_some(offset);
+            self.1.is_some()
+        }
+    }
+
+    #[test]
+    fn what_its_owner_reads_is_passed_over() {
+        let numbers = |n: usize| (0..n).map(|i| i as f32).collect::<Vec<_>>();
+        let tensor = |n: usize| Tensor::from_slice([n], &numbers(n)).unwrap();
+        let flags = Tensor::dense(DType::Bool, [16], AlignedBytes::copy_of(&[1; 16])).unwrap();
+        let named = [("late", tensor(40_000)), ("small", tensor(2)), ("flags", flags), ("last", tensor(6))];
+        let file = ArrayFile::named(named.map(|(name, tensor)| (name.to_owned(), tensor)));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.params");
+        file.save_params(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let lender = Lender::new(|len| Ok(Box::new(Late(vec![0; len / 8], None))));
+        let options = Options { lender: Some(lender), ..Options::default() };
+
+        let mut opened = File::open(&path).unwrap();
+        opened.seek(SeekFrom::Start(5)).unwrap();
+        let read = ArrayFile::read(opened, &options).unwrap().value.arrays.into_named().unwrap();
+        let original = file.arrays.into_named().unwrap();
+        for (name, tensor) in read {
+            let (_, _, memory) = tensor.into_dense().unwrap().into_parts();
+            let expected = original[&name].clone().into_dense().unwrap();
+            let memory = memory.into_lent::<Late>().map_err(|_| ()).unwrap();
+            match memory.1 {
+                // Elements that are checked are read at once, and so is what its owner does not want.
+                None => assert!(["small", "flags"].contains(&&*name) && memory.bytes() == expected.bytes(), "{name}"),
+                Some(offset) => {
+                    let offset = usize::try_from(offset).unwrap();
+                    assert!(["late", "last"].contains(&&*name) && memory.0.iter().all(|word| *word == 0), "{name}");
+                    assert_eq!(&bytes[offset..offset + expected.bytes().len()], expected.bytes(), "{name}");
+                }
+            }
+        }
+        // What is not there is missed all the same.
+        for len in [100, 100_000, bytes.len() - 1] {
+            assert!(ArrayFile::from_bytes(&bytes[..len], &options).is_err(), "{len}");
+        }
     }
 
     #[test]

@@ -23,6 +23,13 @@ pub trait Lent: Any + Send + Sync {
     fn bytes(&self) -> &[u8];
     /// The bytes, for writing.
     fn bytes_mut(&mut self) -> &mut [u8];
+    /// Whether the owner of the memory reads what belongs there later, himself: the reader passes over it then. It begins
+    /// at this byte of the file and is as long as the memory. Asked only where elements are stored as this host has them
+    /// and need no check.
+    fn read_later(&mut self, offset: u64) -> bool {
+        let _ = offset;
+        false
+    }
 }
 
 /// Who lends memory for arrays: what is read into it need not be copied there. Asked only for sizes that a file was seen to
@@ -103,6 +110,14 @@ impl AlignedBytes {
         self.len = len;
         if len > used {
             self[used..].fill(0);
+        }
+    }
+
+    /// Whether the owner of lent memory reads it later himself, from this byte of the file on.
+    pub(crate) fn read_later(&mut self, offset: u64) -> bool {
+        match &mut self.memory {
+            Memory::Words(_) => false,
+            Memory::Lent(memory) => memory.read_later(offset),
         }
     }
 

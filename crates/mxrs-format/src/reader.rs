@@ -22,12 +22,14 @@ pub struct Reader<R> {
     pos: u64,
     /// Where the input ends, when that is known.
     end: Option<u64>,
+    /// How to pass over bytes, where the input can.
+    pass: Option<fn(&mut R, u64) -> std::io::Result<()>>,
 }
 
 impl<'a> Reader<&'a [u8]> {
     /// Over bytes in memory.
     pub fn from_slice(bytes: &'a [u8]) -> Self {
-        Self { inner: bytes, pos: 0, end: Some(bytes.len() as u64) }
+        Self { inner: bytes, pos: 0, end: Some(bytes.len() as u64), pass: None }
     }
 }
 
@@ -53,17 +55,26 @@ impl<R: Read + Seek> Reader<R> {
         self.pos = offset;
         Ok(())
     }
+
+    /// The same reader, which passes over what the owners of [lent](crate::Lent) memory read themselves.
+    pub(crate) fn passing(mut self) -> Self {
+        self.pass = Some(|inner, len| {
+            let len = i64::try_from(len).map_err(std::io::Error::other)?;
+            inner.seek(SeekFrom::Current(len)).map(drop)
+        });
+        self
+    }
 }
 
 impl<R: Read> Reader<R> {
     /// Over a stream of unknown length.
     pub fn from_stream(inner: R) -> Self {
-        Self { inner, pos: 0, end: None }
+        Self { inner, pos: 0, end: None, pass: None }
     }
 
     /// Over the next `len` bytes of `inner`, which stands at offset `start` of its file.
     pub fn bounded(inner: R, start: u64, len: u64) -> Self {
-        Self { inner, pos: start, end: Some(start.saturating_add(len)) }
+        Self { inner, pos: start, end: Some(start.saturating_add(len)), pass: None }
     }
 
     /// Byte offset of the next read.
@@ -232,11 +243,31 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// As [`Self::bytes`]; why nothing is lent.
     pub fn aligned_in(&mut self, len: u64, what: &str, lender: Option<&Lender>) -> Result<AlignedBytes> {
+        self.aligned_or_later(len, what, lender, false)
+    }
+
+    /// The same; with `may_be_later`, bytes that their owner reads himself are passed over.
+    ///
+    /// # Errors
+    /// As [`Self::aligned_in`].
+    pub(crate) fn aligned_or_later(
+        &mut self,
+        len: u64,
+        what: &str,
+        lender: Option<&Lender>,
+        may_be_later: bool,
+    ) -> Result<AlignedBytes> {
         self.expect(len, what)?;
         let len = usize::try_from(len).map_err(|_| self.fault(FormatErrorKind::Overflow, what))?;
         if self.end.is_some() {
             let mut bytes = lender.map_or_else(|| Ok(AlignedBytes::zeroed(len)), |lender| lender.lend(len))?;
-            self.fill(&mut bytes, what)?;
+            match self.pass.filter(|_| may_be_later && cfg!(target_endian = "little")) {
+                Some(pass) if bytes.read_later(self.pos) => {
+                    pass(&mut self.inner, len as u64).map_err(|e| fault::io(&e))?;
+                    self.pos += len as u64;
+                }
+                _ => self.fill(&mut bytes, what)?,
+            }
             return Ok(bytes);
         }
         let mut bytes = AlignedBytes::default();

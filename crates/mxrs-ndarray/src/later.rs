@@ -66,6 +66,22 @@ impl NdArray {
         Ok(Reading { receiver, arrays: held })
     }
 
+    /// Lets `write` overwrite the elements (row-major, native endian) where they are, after every pending use; returns at
+    /// once. If it fails, whoever reads the array is told so.
+    ///
+    /// # Errors
+    /// Device memory, or the refusal of a [recorder](crate::Recorded).
+    #[track_caller]
+    pub fn write_later(&self, write: impl FnOnce(&mut [u8]) -> Result<()> + Send + 'static) -> Result<()> {
+        self.check_host()?;
+        self.note_write()?;
+        let view = self.detach();
+        self.engine().task("write_later").write(self.var()).device(Device::cpu(0)).push(move |_| {
+            // SAFETY: this task holds the variable for writing, so nobody else uses the memory.
+            write(unsafe { view.bytes_mut() })
+        })
+    }
+
     /// Overwrites the elements with `bytes` (row-major, native endian), after every pending use; returns at once. The bytes
     /// are copied once and dropped then.
     ///
@@ -126,5 +142,23 @@ mod tests {
         context.engine().task("fails").write(array.var()).push(fail).unwrap();
         let reading = NdArray::read_later(&[&array], |_| ()).unwrap();
         assert!(reading.wait().unwrap_err().to_string().contains("on purpose"));
+    }
+
+    #[test]
+    fn elements_are_written_in_place_or_the_failure_is_told() {
+        for kind in [EngineKind::Naive, EngineKind::Threaded] {
+            let context = context(kind);
+            let array = NdArray::from_slice(&context, [2], &[1.0f32, 2.0]).unwrap();
+            array
+                .write_later(|bytes| {
+                    bytes[4..].copy_from_slice(&5.0f32.to_ne_bytes());
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(array.to_vec::<f32>().unwrap(), [1.0, 5.0]);
+            let pushed = array.write_later(|_| Err(Error::invalid("file", "short", "long")));
+            let told = pushed.and_then(|()| array.to_vec::<f32>().map(drop));
+            assert!(told.unwrap_err().to_string().contains("short"));
+        }
     }
 }

@@ -19,10 +19,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let runtime = Runtime::builder().build()?;
     step("runtime");
-    let model = Model::load_files(&runtime, symbol, params)?;
-    step("files");
-    let bound = model.freeze(&[&[("data", shape)]])?.pop().ok_or("nothing was bound")?;
-    step("binding");
+    let bound = Model::load_frozen(&runtime, symbol, params, &[&[("data", shape)]])?;
+    let bound = bound.into_iter().next().ok_or("nothing was bound")?;
+    step("files and binding");
     if let Some(report) = bound.executor().report() {
         println!("packed: {} MB, arena: {} MB", report.packed_bytes >> 20, report.arena_bytes >> 20);
     }

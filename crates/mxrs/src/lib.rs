@@ -46,6 +46,7 @@ pub use mxrs_types as types;
 
 mod backends;
 mod image_team;
+mod later;
 mod model;
 mod partitioning;
 mod predictor;

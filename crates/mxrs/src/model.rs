@@ -1,5 +1,6 @@
 //! A network with its parameters, and the same bound to shapes.
 
+use crate::later::ParameterFile;
 use crate::{Predictor, Runtime};
 use indexmap::IndexMap;
 use mxrs_exec::{BindOptions, Executor, PackedStore};
@@ -53,10 +54,42 @@ impl Model {
     pub fn load_files(runtime: &Runtime, symbol: impl AsRef<Path>, params: impl AsRef<Path>) -> Result<Self> {
         let (symbol, params) = (symbol.as_ref(), params.as_ref());
         let graph = Self::load_graph(runtime, symbol)?;
-        let loaded = Checkpoint::open(params, &Options { lender: Some(lender(runtime)), ..Options::default() })?;
+        let loaded = Checkpoint::open(params, &Options { lender: Some(lender(runtime, false)), ..Options::default() })?;
         log_file_warnings(params, &loaded.warnings);
         let tensors = loaded.value.arg.into_iter().chain(loaded.value.aux);
         Self::from_parts(runtime, graph, tensors).context(|| format!("loading parameters from {}", params.display()))
+    }
+
+    /// Reads a symbol file and a parameter file and [freezes](Self::freeze) the network for these shapes, which takes less
+    /// memory and time than the two steps: of a list (`.params`), large parameters stay in the file until something is made
+    /// of them, so no more than a few are in memory in the form of the file.
+    ///
+    /// # Errors
+    /// As [`Self::load`] and [`Self::freeze`]; a parameter file that somebody writes to meanwhile.
+    pub fn load_frozen(
+        runtime: &Runtime,
+        symbol: impl AsRef<Path>,
+        params: impl AsRef<Path>,
+        shapes: &[&[(&str, Shape)]],
+    ) -> Result<Vec<BoundModel>> {
+        let (symbol, params) = (symbol.as_ref(), params.as_ref());
+        let graph = Self::load_graph(runtime, symbol)?;
+        let file = ParameterFile::open(params)?;
+        let options = Options { lender: Some(lender(runtime, ParameterFile::CAN_BE_LATE)), ..Options::default() };
+        let loaded = Checkpoint::read(file.handle()?, &options).map_err(|e| e.with_path(params))?;
+        log_file_warnings(params, &loaded.warnings);
+        let tensors = loaded.value.arg.into_iter().chain(loaded.value.aux);
+        let mut late = IndexMap::new();
+        let model = Self::from_tensors(runtime, graph, tensors, &mut late);
+        let model = model.context(|| format!("loading parameters from {}", params.display()))?;
+        let frozen = model.freeze_reading(shapes, &mut |name, array| match late.swap_remove(name) {
+            Some(offset) => file.read_later(offset, array, runtime.team()),
+            None => Ok(()),
+        })?;
+        let arrays = frozen.iter().flat_map(|bound| bound.executor.arrays());
+        arrays.map(|(_, array)| array).try_for_each(NdArray::wait_to_read)?;
+        file.expect_unchanged()?;
+        Ok(frozen)
     }
 
     /// Reads a symbol file alone.
@@ -82,6 +115,16 @@ impl Model {
         graph: Graph,
         params: impl IntoIterator<Item = (String, Tensor)>,
     ) -> Result<Self> {
+        Self::from_tensors(runtime, graph, params, &mut IndexMap::new())
+    }
+
+    /// As [`Self::from_parts`]; in `late`, where in their file those begin that are still to be read.
+    fn from_tensors(
+        runtime: &Runtime,
+        graph: Graph,
+        params: impl IntoIterator<Item = (String, Tensor)>,
+        late: &mut IndexMap<String, u64>,
+    ) -> Result<Self> {
         let mut arrays = IndexMap::new();
         let mut unused = Vec::new();
         for (name, tensor) in params {
@@ -92,7 +135,10 @@ impl Model {
             let dense = tensor.into_dense().context(|| format!("loading parameter `{name}`"))?;
             let (dtype, shape, bytes) = dense.into_parts();
             let array = match bytes.into_lent::<Parameter>() {
-                Ok(memory) => NdArray::from_memory(runtime.arrays(), shape, dtype, memory.0)?,
+                Ok(parameter) => {
+                    late.extend(parameter.late_from.map(|offset| (name.clone(), offset)));
+                    NdArray::from_memory(runtime.arrays(), shape, dtype, parameter.memory)?
+                }
                 Err(bytes) => NdArray::from_bytes(runtime.arrays(), shape, dtype, &bytes)?,
             };
             arrays.insert(name, array);
@@ -148,10 +194,19 @@ impl Model {
     /// # Errors
     /// As [`Self::bind`]; what packing reports.
     pub fn freeze(self, shapes: &[&[(&str, Shape)]]) -> Result<Vec<BoundModel>> {
+        self.freeze_reading(shapes, &mut |_, _| Ok(()))
+    }
+
+    /// As [`Self::freeze`], with parameters that are read by [`Executor::freeze_reading`].
+    fn freeze_reading(
+        self,
+        shapes: &[&[(&str, Shape)]],
+        read: &mut dyn FnMut(&str, &NdArray) -> Result<()>,
+    ) -> Result<Vec<BoundModel>> {
         let bound: Vec<BoundModel> = shapes.iter().map(|inputs| self.bind(inputs)).collect::<Result<_>>()?;
         let storage = self.runtime.arrays().storage().clone();
         drop(self);
-        let freeze = |bound: BoundModel| Ok(BoundModel { executor: bound.executor.freeze()? });
+        let freeze = |bound: BoundModel| Ok(BoundModel { executor: bound.executor.freeze_reading(read)? });
         let frozen = bound.into_iter().map(freeze).collect::<Result<_>>()?;
         storage.release_all(Device::cpu(0));
         return_freed_heap();
@@ -188,22 +243,36 @@ fn read_graph(runtime: &Runtime, path: &Path) -> Result<Loaded<Graph>> {
     Ok(Loaded { value: graph.value, warnings })
 }
 
+/// Bytes of the smallest parameter that is worth reading later.
+const LEAST_LATE: usize = 128 << 10;
+
 /// Memory of a parameter that is read from a file.
-struct Parameter(ArrayMemory);
+struct Parameter {
+    memory: ArrayMemory,
+    may_be_late: bool,
+    /// Where it begins in the file, if it is still to be read.
+    late_from: Option<u64>,
+}
 
 impl Lent for Parameter {
     fn bytes(&self) -> &[u8] {
-        self.0.bytes()
+        self.memory.bytes()
     }
     fn bytes_mut(&mut self) -> &mut [u8] {
-        self.0.bytes_mut()
+        self.memory.bytes_mut()
+    }
+    fn read_later(&mut self, offset: u64) -> bool {
+        self.late_from = (self.may_be_late && self.memory.bytes().len() >= LEAST_LATE).then_some(offset);
+        self.late_from.is_some()
     }
 }
 
-/// Has parameters read to where arrays keep them.
-fn lender(runtime: &Runtime) -> Lender {
+/// Has parameters read to where arrays keep them, large ones later if they may be.
+fn lender(runtime: &Runtime, may_be_late: bool) -> Lender {
     let arrays = runtime.arrays().clone();
-    Lender::new(move |len| Ok(Box::new(Parameter(ArrayMemory::new(&arrays, len)?))))
+    Lender::new(move |len| {
+        Ok(Box::new(Parameter { memory: ArrayMemory::new(&arrays, len)?, may_be_late, late_from: None }))
+    })
 }
 
 fn log_file_warnings(path: &Path, warnings: &[String]) {

@@ -137,14 +137,15 @@ impl<R: Read> RecordReader<'_, R> {
 
     fn dense(&mut self, dtype: DType, shape: Shape) -> Result<Tensor> {
         let place = self.r.position();
-        let bytes = self.elements(dtype, &shape)?;
+        let bytes = self.elements(dtype, &shape, dtype != DType::Bool)?;
         Tensor::dense(dtype, shape, bytes).map_err(|e| fault::place(e, place))
     }
 
-    fn elements(&mut self, dtype: DType, shape: &Shape) -> Result<AlignedBytes> {
+    /// Elements; whether nobody looks at them before their owner has read them, if he does that later.
+    fn elements(&mut self, dtype: DType, shape: &Shape, may_be_later: bool) -> Result<AlignedBytes> {
         let size = size_bytes(shape, dtype).map_err(|e| fault::place(e, self.r.position()))?;
         let what = format!("data of shape {shape} {dtype}");
-        let mut bytes = self.r.aligned_in(size as u64, &what, self.options.lender.as_ref())?;
+        let mut bytes = self.r.aligned_or_later(size as u64, &what, self.options.lender.as_ref(), may_be_later)?;
         little_to_host(&mut bytes, dtype.size_of());
         if dtype == DType::Bool && self.options.lenient {
             let odd = bytes.iter().filter(|&&b| b > 1).count();
@@ -175,10 +176,10 @@ impl<R: Read> RecordReader<'_, R> {
             }
             self.warnings.push(|| format!("{context}, which is taken"));
         }
-        let bytes = self.elements(dtype, &expected)?;
+        let bytes = self.elements(dtype, &expected, false)?;
         let mut aux = Vec::with_capacity(n_aux);
         for (aux_dtype, len) in aux_shapes {
-            let numbers = self.elements(aux_dtype, &[len].into())?;
+            let numbers = self.elements(aux_dtype, &[len].into(), false)?;
             aux.push(match aux_dtype {
                 DType::I32 => bytemuck::cast_slice::<u8, i32>(&numbers).iter().map(|&v| i64::from(v)).collect(),
                 _ => bytemuck::cast_slice::<u8, i64>(&numbers).to_vec(),

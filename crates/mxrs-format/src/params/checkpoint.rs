@@ -4,7 +4,8 @@ use super::names::split_prefix;
 use crate::options::Warnings;
 use crate::{ArrayFile, Loaded, Options, Tensor, fault};
 use indexmap::IndexMap;
-use mxrs_types::{FormatErrorKind, Result};
+use mxrs_types::{Error, FormatErrorKind, Result};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Parameters of a network, as `Module` and `HybridBlock.export` save them.
@@ -54,8 +55,17 @@ impl Checkpoint {
     /// As [`ArrayFile::open`] and [`Self::from_arrays`].
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Self>> {
         let path = path.as_ref();
-        let Loaded { value, mut warnings } = ArrayFile::open(path, options)?;
-        let checkpoint = Self::from_arrays(value, options).map_err(|e| e.with_path(path))?;
+        let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+        Self::read(file, options).map_err(|e| e.with_path(path))
+    }
+
+    /// Reads a checkpoint from an open file (list or npz), whatever place it stands at.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::read`] and [`Self::from_arrays`].
+    pub fn read(file: File, options: &Options) -> Result<Loaded<Self>> {
+        let Loaded { value, mut warnings } = ArrayFile::read(file, options)?;
+        let checkpoint = Self::from_arrays(value, options)?;
         warnings.extend(checkpoint.warnings);
         Ok(Loaded { value: checkpoint.value, warnings })
     }

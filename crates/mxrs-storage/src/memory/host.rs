@@ -10,8 +10,15 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 /// Requests of at least this many bytes are mapped on their own, aligned to this size, and advised to use huge pages, but
-/// for the last of several.
+/// for the last of several if little of it is asked for.
 pub(super) const LARGE_BYTES: usize = 2 << 20;
+
+/// From so many bytes on, the process allocator is asked for memory that is zero as it comes from the system: nothing of
+/// it is touched. What it would align for us it would clear by writing.
+const UNTOUCHED_BYTES: usize = 128 << 10;
+
+/// What the process allocator aligns memory to by itself.
+const HEAP_ALIGNMENT: usize = 16;
 
 /// How long the system's figures are believed before they are read again.
 const INFO_INTERVAL: Duration = Duration::from_millis(100);
@@ -68,7 +75,11 @@ unsafe impl DeviceMemory for HostMemory {
     }
 
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>> {
-        let ptr = host_allocate(size_bytes).ok_or_else(|| refused(self.device, size_bytes))?;
+        self.allocate_for(size_bytes, size_bytes)
+    }
+
+    fn allocate_for(&self, size_bytes: usize, used_bytes: usize) -> Result<NonNull<u8>> {
+        let ptr = host_allocate(size_bytes, used_bytes).ok_or_else(|| refused(self.device, size_bytes))?;
         self.granted.fetch_add(size_bytes as u64, Ordering::Relaxed);
         Ok(ptr)
     }
@@ -137,22 +148,38 @@ impl GrowableMemory for HostMemory {
     }
 }
 
-/// Zeroed host memory of at least `size_bytes` bytes at a multiple of [`ALIGNMENT`]; `None` if there is none.
-pub(super) fn host_allocate(size_bytes: usize) -> Option<NonNull<u8>> {
+/// Zeroed host memory of at least `size_bytes` bytes, of which `used_bytes` are asked for now, at a multiple of
+/// [`ALIGNMENT`]; `None` if there is none.
+pub(super) fn host_allocate(size_bytes: usize, used_bytes: usize) -> Option<NonNull<u8>> {
     #[cfg(all(target_os = "linux", not(miri)))]
     if size_bytes >= LARGE_BYTES {
-        return super::mapping::map(size_bytes);
+        return super::mapping::map(size_bytes, used_bytes);
     }
+    let _ = used_bytes;
     let layout = host_layout(size_bytes)?;
     // Zeroed, so that an array nobody has written yet is readable memory; recycled blocks were written before.
     // SAFETY: the layout has a size of at least 1.
-    NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })
+    let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
+    Some(if layout.align() == HEAP_ALIGNMENT { align_within(start) } else { start })
+}
+
+/// The first multiple of [`ALIGNMENT`] behind the start of a piece of [`host_layout`] that is aligned by us, after a note of
+/// how far behind it is.
+fn align_within(start: NonNull<u8>) -> NonNull<u8> {
+    let ahead = ALIGNMENT - start.addr().get() % ALIGNMENT;
+    // SAFETY: the piece has `ALIGNMENT` bytes more than were asked for, and `ahead` is from `HEAP_ALIGNMENT` to that: so there
+    // is room for the note before the memory handed out, aligned as it has to be, and for all of that memory behind it.
+    unsafe {
+        let memory = start.add(ahead);
+        memory.cast::<usize>().sub(1).write(ahead);
+        memory
+    }
 }
 
 /// Returns memory of [`host_allocate`].
 ///
 /// # Safety
-/// `ptr` came from `host_allocate(size_bytes)` with the same size and is freed once.
+/// `ptr` came from `host_allocate(size_bytes, …)` with the same size and is freed once.
 pub(super) unsafe fn host_free(ptr: NonNull<u8>, size_bytes: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
     if size_bytes >= LARGE_BYTES {
@@ -160,12 +187,20 @@ pub(super) unsafe fn host_free(ptr: NonNull<u8>, size_bytes: usize) {
         return unsafe { super::mapping::unmap(ptr, size_bytes) };
     }
     if let Some(layout) = host_layout(size_bytes) {
-        // SAFETY: `host_allocate` computed the same layout from the same size for this pointer.
-        unsafe { std::alloc::dealloc(ptr.as_ptr(), layout) };
+        // SAFETY: `host_allocate` computed the same layout from the same size for this pointer, and if it aligned the memory
+        // itself it wrote before it how far behind its start it is.
+        unsafe {
+            let ahead = if layout.align() == HEAP_ALIGNMENT { ptr.cast::<usize>().sub(1).read() } else { 0 };
+            std::alloc::dealloc(ptr.sub(ahead).as_ptr(), layout);
+        }
     }
 }
 
+/// What the process allocator is asked for: aligned to less than [`ALIGNMENT`] where [`align_within`] is to do that.
 fn host_layout(size_bytes: usize) -> Option<Layout> {
+    if (UNTOUCHED_BYTES..LARGE_BYTES).contains(&size_bytes) {
+        return Layout::from_size_align(size_bytes + ALIGNMENT, HEAP_ALIGNMENT).ok();
+    }
     let align = if size_bytes >= LARGE_BYTES { 4096 } else { ALIGNMENT };
     Layout::from_size_align(size_bytes.max(1), align).ok()
 }
@@ -178,7 +213,18 @@ mod tests {
     #[test]
     fn memory_is_aligned_and_can_be_written() {
         let memory = HostMemory::default();
-        for size in [1, 63, 4096, LARGE_BYTES - 1, LARGE_BYTES, LARGE_BYTES + 1, 5_000_000] {
+        for size in [
+            1,
+            63,
+            4096,
+            UNTOUCHED_BYTES - 1,
+            UNTOUCHED_BYTES,
+            1 << 20,
+            LARGE_BYTES - 1,
+            LARGE_BYTES,
+            LARGE_BYTES + 1,
+            5_000_000,
+        ] {
             let ptr = memory.allocate(size).unwrap();
             let expected = if size >= LARGE_BYTES { 4096 } else { ALIGNMENT };
             assert!(ptr.addr().get().is_multiple_of(expected), "{size}");

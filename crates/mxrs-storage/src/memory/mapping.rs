@@ -9,19 +9,22 @@ pub(super) fn page_bytes() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-/// A private, zeroed mapping of at least `size_bytes` bytes at a multiple of [`LARGE_BYTES`].
-pub(super) fn map(size_bytes: usize) -> Option<NonNull<u8>> {
+/// A private, zeroed mapping of at least `size_bytes` bytes, of which `used_bytes` are asked for now, at a multiple of
+/// [`LARGE_BYTES`].
+pub(super) fn map(size_bytes: usize, used_bytes: usize) -> Option<NonNull<u8>> {
     let len = size_bytes.checked_next_multiple_of(page_bytes())?;
     let start = map_aligned(len, libc::PROT_READ | libc::PROT_WRITE)?;
+    let advised = advised_bytes(len, used_bytes);
     // SAFETY: the mapping was made above with at least this length. If the system knows no huge pages it is only slower.
-    unsafe { libc::madvise(start.as_ptr().cast(), advised_bytes(len), libc::MADV_HUGEPAGE) };
+    unsafe { libc::madvise(start.as_ptr().cast(), advised, libc::MADV_HUGEPAGE) };
     Some(start)
 }
 
 /// How much of a mapping of `len` bytes is advised to use huge pages. The last one of several may be mostly what a pool's
 /// rounding added: in small pages, what nobody touches takes no memory.
-fn advised_bytes(len: usize) -> usize {
-    if len > LARGE_BYTES && len.is_multiple_of(LARGE_BYTES) { len - LARGE_BYTES } else { len }
+fn advised_bytes(len: usize, used_bytes: usize) -> usize {
+    let is_rounded = len.saturating_sub(used_bytes) > LARGE_BYTES / 16;
+    if len > LARGE_BYTES && len.is_multiple_of(LARGE_BYTES) && is_rounded { len - LARGE_BYTES } else { len }
 }
 
 /// A private mapping of `len` bytes, whole pages, with this access, at a multiple of [`LARGE_BYTES`].
@@ -60,4 +63,24 @@ pub(super) unsafe fn unmap(ptr: NonNull<u8>, size_bytes: usize) {
     // SAFETY: the caller promises a mapping of `map(size_bytes)`, which covers exactly these pages.
     let status = unsafe { libc::munmap(ptr.as_ptr().cast(), len) };
     debug_assert_eq!(status, 0, "munmap of {len} bytes at {ptr:p}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_pages_are_for_what_rounding_added() {
+        let mib = 1 << 20;
+        for (len, used, advised) in [
+            (2 * mib, mib, 2 * mib),
+            (4 * mib, 4 * mib, 4 * mib),
+            (4 * mib, 4 * mib - (100 << 10), 4 * mib),
+            (4 * mib, 3 * mib, 2 * mib),
+            (10 * mib, 9 * mib, 8 * mib),
+            (5 * mib, 4 * mib, 5 * mib),
+        ] {
+            assert_eq!(advised_bytes(len, used), advised, "{used} of {len}");
+        }
+    }
 }

@@ -50,11 +50,21 @@ pub unsafe trait DeviceMemory: Send + Sync {
     /// device fails.
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>>;
 
+    /// The same, where the request is for `used_bytes` of them and the rest is what a pool's rounding added. Later requests
+    /// may use all.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    fn allocate_for(&self, size_bytes: usize, used_bytes: usize) -> Result<NonNull<u8>> {
+        let _ = used_bytes;
+        self.allocate(size_bytes)
+    }
+
     /// Takes memory back.
     ///
     /// # Safety
-    /// `ptr` came from `allocate(size_bytes)` of this object with the same size, was not freed since, and nothing uses
-    /// it any more, pending work of the device included.
+    /// `ptr` came from `allocate(size_bytes)` or `allocate_for(size_bytes, …)` of this object with the same size, was not freed
+    /// since, and nothing uses it any more, pending work of the device included.
     unsafe fn free(&self, ptr: NonNull<u8>, size_bytes: usize);
 
     /// Free and total memory. For page-locked memory these are the system's figures, not those of a GPU.

@@ -199,7 +199,7 @@ impl SimulatedMemory {
     fn grant(&self, size_bytes: usize) -> Option<NonNull<u8>> {
         self.request(size_bytes, |state| {
             let ptr = match self.backed {
-                true => host_allocate(size_bytes)?,
+                true => host_allocate(size_bytes, size_bytes)?,
                 false => state.unbacked_addresses(size_bytes, 4096)?,
             };
             state.live.insert(ptr.addr().get(), size_bytes);

@@ -182,7 +182,10 @@ impl Pool {
         class: SizeClass,
         request: &mut Option<Request>,
     ) -> Result<RecordRef> {
-        let ptr = self.memory.allocate(bytes).map_err(|error| self.refused(error))?;
+        // Memory that is not for this request alone is asked for as if all of it were used.
+        let used =
+            request.as_ref().map_or(bytes, |request| if bytes == class.block_bytes { request.size } else { bytes });
+        let ptr = self.memory.allocate_for(bytes, used).map_err(|error| self.refused(error))?;
         let ptr = self.aligned(ptr, bytes)?;
         Ok(self.grown(Grown { ptr, bytes, pool: Arc::as_ptr(self), claim: None }, class, request))
     }
