@@ -10,7 +10,7 @@ use super::amp_cast::is_converted;
 use super::cast::convert;
 use crate::dtypes::MOVABLE;
 use crate::gradients::Answers;
-use crate::inference::{learn_dtype, unify};
+use crate::inference::{bad_attribute, learn_dtype, unify};
 use crate::numeric;
 use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
@@ -66,7 +66,11 @@ fn gradient(scope: &mut dyn GradientScope) -> Answers {
     Ok(gradients)
 }
 
-fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    if inputs.is_empty() {
+        let got = params.get::<AmpMulticastParams>().num_outputs;
+        return Err(bad_attribute("amp_multicast", "num_outputs", "at least 1", got));
+    }
     inputs.iter_mut().zip(outputs).try_for_each(|(input, output)| unify(input, output, "output"))
 }
 
@@ -109,4 +113,21 @@ fn samples() -> Vec<Sample> {
         Sample::new("empty", [("num_outputs", "1")], &[&[0, 2]]),
         two("integers", &[]).dtype(1, DType::I32).fill(1, Fill::Integers(0, 9)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_op::Attrs;
+
+    #[test]
+    fn no_inputs_are_refused() {
+        let op = define();
+        for count in ["0", "-1"] {
+            let params = op.parse(&Attrs::from([("num_outputs", count)])).unwrap();
+            assert_eq!(op.n_inputs(&params), 0);
+            let error = op.infer_shapes(&params, &mut [], &mut []).unwrap_err().to_string();
+            assert!(error.contains("num_outputs") && error.contains(count), "{error}");
+        }
+    }
 }
