@@ -8,7 +8,7 @@
 //! ([`Spread`]), the sums over all tiles by that of the weights transposed ([`Fold`]).
 
 use super::one_d::{self, unrolled};
-use super::points::{self, MAX_N, Points, weights_matrix};
+use super::points::{MAX_N, Points, by_variant, weights_matrix};
 use super::{Data, Variant};
 use crate::Isa;
 use crate::gemm::element::Element;
@@ -73,19 +73,7 @@ impl Transforms {
     }
 
     fn of<E: Element>(variant: Variant, isa: Isa) -> Self {
-        match variant {
-            Variant::F2 => pair::<points::F2x3, points::F2x3, E>(isa),
-            Variant::F3 => pair::<points::F3x3, points::F3x3, E>(isa),
-            Variant::F4 => pair::<points::F4x3, points::F4x3, E>(isa),
-            Variant::F5 => pair::<points::F5x3, points::F5x3, E>(isa),
-            Variant::F6 => pair::<points::F6x3, points::F6x3, E>(isa),
-            Variant::F3Of5 => pair::<points::F3x5, points::F3x5, E>(isa),
-            Variant::F4Of5 => pair::<points::F4x5, points::F4x5, E>(isa),
-            Variant::Row4Of3 => pair::<points::F1x1, points::F4x3, E>(isa),
-            Variant::Column4Of3 => pair::<points::F4x3, points::F1x1, E>(isa),
-            Variant::Row3Of7 => pair::<points::F1x1, points::F3x7, E>(isa),
-            Variant::Column3Of7 => pair::<points::F3x7, points::F1x1, E>(isa),
-        }
+        by_variant!(variant => pair::<V, H, E>(isa))
     }
 
     /// What sums are transformed by.
