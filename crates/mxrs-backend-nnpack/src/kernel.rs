@@ -2,8 +2,9 @@
 
 use crate::convolve::{Convolve, Operands};
 use crate::epilogue::Epilogue;
-use crate::gemm::element::{narrow, widen};
+use half::bf16;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
+use mxrs_types::bfloat16::{narrow, widen};
 use mxrs_types::{DType, Error, Result, WriteReq};
 use std::sync::Arc;
 
@@ -101,8 +102,8 @@ pub fn meet_request(
             // SAFETY: the output of the running call; the algorithm is done and had another.
             let to = unsafe { out.bytes_mut() };
             if dtype == DType::BF16 {
-                let to = bytemuck::cast_slice_mut::<u8, u16>(to).iter_mut();
-                let side = bytemuck::cast_slice::<Line, u16>(&side);
+                let to = bytemuck::cast_slice_mut::<u8, bf16>(to).iter_mut();
+                let side = bytemuck::cast_slice::<Line, bf16>(&side);
                 to.zip(side).for_each(|(to, x)| *to = narrow(widen(*to) + widen(*x)));
             } else {
                 let to = bytemuck::cast_slice_mut::<u8, f32>(to).iter_mut();
