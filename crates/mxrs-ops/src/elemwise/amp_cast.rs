@@ -9,7 +9,7 @@ use super::cast::{cast_back, convert};
 use crate::dtypes::{MOVABLE, NumberWord, dtype_of};
 use crate::inference::learn_dtype;
 use crate::numeric;
-use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, Sample, op_params};
+use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample, op_params};
 use mxrs_types::{DType, Result};
 
 op_params! {
@@ -29,10 +29,7 @@ pub fn define() -> OpDef {
         pointwise: Pointwise::Yes,
         gradient: Gradient::By(|_, scope| cast_back(scope)),
         reference: Some(|_, inputs, outputs, _| {
-            match inputs[0].desc.dtype == outputs[0].desc.dtype {
-                true => numeric::copy_bytes(inputs, outputs),
-                false => convert(inputs, outputs),
-            }
+            pass_or_convert(inputs, outputs);
             Ok(())
         }),
         samples,
@@ -43,6 +40,14 @@ pub fn define() -> OpDef {
 /// Whether mixed precision converts such elements.
 pub(super) fn is_converted(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F16 | DType::BF16)
+}
+
+/// The first output from the first input, as it is where the type stays.
+pub(super) fn pass_or_convert(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
+    match inputs[0].desc.dtype == outputs[0].desc.dtype {
+        true => numeric::copy_bytes(inputs, outputs),
+        false => convert(inputs, outputs),
+    }
 }
 
 fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {

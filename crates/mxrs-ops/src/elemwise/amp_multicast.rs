@@ -6,12 +6,10 @@
 //!
 //! MXNet: `amp_multicast`. Inputs are `data_0`, `data_1`, … Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use super::amp_cast::is_converted;
-use super::cast::convert;
+use super::amp_cast::{is_converted, pass_or_convert};
 use crate::dtypes::MOVABLE;
 use crate::gradients::Answers;
 use crate::inference::{bad_attribute, learn_dtype, unify};
-use crate::numeric;
 use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
@@ -38,11 +36,7 @@ pub fn define() -> OpDef {
         gradient: Gradient::By(|_, scope| gradient(scope)),
         reference: Some(|_, inputs, outputs, _| {
             for (input, output) in inputs.iter().zip(outputs) {
-                let (input, output) = (std::slice::from_ref(input), std::slice::from_mut(output));
-                match input[0].desc.dtype == output[0].desc.dtype {
-                    true => numeric::copy_bytes(input, output),
-                    false => convert(input, output),
-                }
+                pass_or_convert(std::slice::from_ref(input), std::slice::from_mut(output));
             }
             Ok(())
         }),
