@@ -16,7 +16,6 @@ use crate::gemm::lanes::Lanes;
 use crate::isa::Set;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::BUFFER_STRIDE;
-use half::bf16;
 
 /// Neighbouring tiles of a row of tiles of one channel block whose outputs' gradients are transformed.
 pub(crate) struct Spread {
@@ -66,14 +65,7 @@ pub(crate) struct Transforms {
 impl Transforms {
     /// Those of a variant, for gradients of outputs of these numbers.
     pub fn new(variant: Variant, isa: Isa, data: Data) -> Self {
-        match data {
-            Data::Blocks => Self::of::<f32>(variant, isa),
-            Data::ShortPixels => Self::of::<bf16>(variant, isa),
-        }
-    }
-
-    fn of<E: Element>(variant: Variant, isa: Isa) -> Self {
-        by_variant!(variant => pair::<V, H, E>(isa))
+        by_variant!(variant, data => pair(isa))
     }
 
     /// What sums are transformed by.

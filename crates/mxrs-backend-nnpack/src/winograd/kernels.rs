@@ -7,7 +7,6 @@ use crate::gemm::element::Element;
 use crate::isa::Set;
 use crate::tiles::strip::{Inputs, Outputs};
 use crate::tiles::{Factors, Transforms};
-use half::bf16;
 
 type Input = unsafe fn(&Inputs);
 type Output = unsafe fn(&Outputs<'_>);
@@ -26,14 +25,7 @@ pub(super) struct Kernels {
 impl Kernels {
     /// Those of a variant.
     pub fn new(variant: Variant, isa: Isa, data: Data) -> Self {
-        match data {
-            Data::Blocks => Self::of::<f32>(variant, isa),
-            Data::ShortPixels => Self::of::<bf16>(variant, isa),
-        }
-    }
-
-    fn of<E: Element>(variant: Variant, isa: Isa) -> Self {
-        by_variant!(variant => pair::<V, H, E>(isa))
+        by_variant!(variant, data => pair(isa))
     }
 }
 

@@ -130,9 +130,15 @@ points! {
     F3x7 = F(3, 7): [0.0] [0.40625, 0.8125, 1.375, 3.0], false;
 }
 
-/// `$make::<V, H, $element>($isa)` for the transforms of a variant down, `V`, and across, `H`.
+/// `$make::<V, H, E>($isa)` for the transforms of a variant down, `V`, and across, `H`, and the numbers of the data, `E`.
 macro_rules! by_variant {
-    ($variant:expr => $make:ident::<V, H, $element:ident>($isa:expr)) => {{
+    ($variant:expr, $data:expr => $make:ident($isa:expr)) => {
+        match $data {
+            $crate::winograd::Data::Blocks => by_variant!($variant => $make::<f32>($isa)),
+            $crate::winograd::Data::ShortPixels => by_variant!($variant => $make::<half::bf16>($isa)),
+        }
+    };
+    ($variant:expr => $make:ident::<$element:ty>($isa:expr)) => {{
         use $crate::winograd::Variant;
         use $crate::winograd::points::{F1x1, F2x3, F3x3, F3x5, F3x7, F4x3, F4x5, F5x3, F6x3};
         match $variant {
