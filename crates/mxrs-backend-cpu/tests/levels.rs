@@ -1,7 +1,7 @@
 //! The instructions of the processor change no bit: every rounding is in the loops, none is the compiler's choice.
 
 use mxrs_backend_cpu::{CpuBackend, Level};
-use mxrs_op::{Backend, KernelArgs, OpDef, RawTensor, Sample, Support};
+use mxrs_op::{Backend, Fill, KernelArgs, OpDef, RawTensor, Sample, Support};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::Prepared;
@@ -54,6 +54,28 @@ fn every_level_gives_the_same_bits() {
         }
     }
     assert!(n_compared > 500, "only {n_compared} comparisons");
+}
+
+/// A little more than halfway between two numbers is rounded up, however little.
+#[test]
+fn conversions_to_sixteen_bits_round_once() {
+    let ops = mxrs_ops::catalogue();
+    let two = |power: i32| 2f64.powi(power);
+    let cases = [
+        ("bfloat16", DType::F64, 1.0 + two(-8) + two(-40), 1.0 + two(-7)),
+        ("float16", DType::F64, 1.0 + two(-11) + two(-40), 1.0 + two(-10)),
+        ("bfloat16", DType::I32, two(30) + two(22) + 1.0, two(30) + two(23)),
+        ("bfloat16", DType::I64, -two(40) - two(32) - 1.0, -two(40) - two(33)),
+    ];
+    for (to, from, value, expected) in cases {
+        let sample = Sample::new("ties", [("dtype", to)], &[&[19]]).fill(0, Fill::Values(vec![value; 19]));
+        let op = ops.get("Cast").expect("it is in the catalogue");
+        let prepared = Prepared::new(op, &sample, from).expect("the reference runs it");
+        for level in Level::available() {
+            let got = outputs(op, &prepared, level).expect("it is taken");
+            assert!(got[0].iter().all(|bits| *bits == expected.to_bits()), "{from} to {to} on {}", level.name());
+        }
+    }
 }
 
 /// Long rows, whose loops have a vectorised middle and a rest.

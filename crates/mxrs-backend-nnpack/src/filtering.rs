@@ -2,13 +2,14 @@
 
 use crate::Isa;
 use crate::convolve::{Convolve, Operands};
-use crate::gemm::element::widen;
 use crate::problem::ConvProblem;
 use crate::tiles::{Blocking, Data, Epilogue, Shape, Tiling};
 use crate::winograd::Variant;
 use crate::{fourier, winograd};
+use half::bf16;
 use mxrs_sync::Team;
 use mxrs_types::Result;
+use mxrs_types::bfloat16::widen;
 
 /// The convolution prepared.
 pub struct TileConv {
@@ -73,7 +74,7 @@ impl Convolve for TileConv {
             Data::Blocks => Some(unsafe { std::slice::from_raw_parts(o.bias, k) }),
             Data::ShortPixels => {
                 // SAFETY: as above, of 16 bits each.
-                let short = unsafe { std::slice::from_raw_parts(o.bias.cast::<u16>(), k) };
+                let short = unsafe { std::slice::from_raw_parts(o.bias.cast::<bf16>(), k) };
                 widened.iter_mut().zip(short).for_each(|(to, x)| *to = widen(*x));
                 Some(&*widened)
             }

@@ -1,10 +1,12 @@
 //! The kernel of a call: an algorithm with its epilogue, which meets the request of the output.
 
+use crate::apart::{ImagesApart, WriteApart};
 use crate::convolve::{Convolve, Operands};
 use crate::epilogue::{Bounds, Epilogue};
-use crate::gemm::element::{narrow, widen};
+use half::bf16;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
-use mxrs_types::{DType, Error, Result, WriteReq};
+use mxrs_types::bfloat16::{narrow, widen};
+use mxrs_types::{DType, Result, WriteReq};
 use std::sync::Arc;
 
 /// A convolution ready to run.
@@ -63,35 +65,13 @@ impl Kernel for ConvKernel {
 
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
         let fits = self.dtype == DType::F32 && self.algorithm.takes_images_apart();
-        fits.then(|| Arc::new(ImagesApart { kernel: self, image: image_bytes / size_of::<f32>() }) as _)
+        fits.then(|| ImagesApart::of(self, image_bytes))
     }
 }
 
-/// The same with images of the output at this distance, in numbers.
-struct ImagesApart {
-    kernel: Arc<ConvKernel>,
-    image: usize,
-}
-
-impl Kernel for ImagesApart {
-    fn name(&self) -> &str {
-        &self.kernel.name
-    }
-
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        meet_simple_request(args, |dst| self.kernel.write(args, dst, Some(self.image)))
-    }
-}
-
-/// As [`meet_request`], for an output that lies between other tensors.
-///
-/// # Errors
-/// Those of `write`; a request to add, which would add to those too.
-pub fn meet_simple_request(args: &KernelArgs<'_>, write: impl FnOnce(RawTensor<'_>) -> Result<()>) -> Result<()> {
-    match args.reqs.first().copied().unwrap_or_default() {
-        WriteReq::Null => Ok(()),
-        WriteReq::Write | WriteReq::Inplace => write(args.outputs[0]),
-        WriteReq::Add => Err(Error::not_built("adding to a part of a tensor", "parts are written")),
+impl WriteApart for ConvKernel {
+    fn write_apart(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, image: usize) -> Result<()> {
+        self.write(args, dst, Some(image))
     }
 }
 
@@ -114,8 +94,8 @@ pub fn meet_request(
             // SAFETY: the output of the running call; the algorithm is done and had another.
             let to = unsafe { out.bytes_mut() };
             if dtype == DType::BF16 {
-                let to = bytemuck::cast_slice_mut::<u8, u16>(to).iter_mut();
-                let side = bytemuck::cast_slice::<Line, u16>(&side);
+                let to = bytemuck::cast_slice_mut::<u8, bf16>(to).iter_mut();
+                let side = bytemuck::cast_slice::<Line, bf16>(&side);
                 to.zip(side).for_each(|(to, x)| *to = narrow(widen(*to) + widen(*x)));
             } else {
                 let to = bytemuck::cast_slice_mut::<u8, f32>(to).iter_mut();

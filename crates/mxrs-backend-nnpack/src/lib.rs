@@ -1,8 +1,9 @@
-//! Convolutional networks at inference in `f32`, gradients of their convolutions for training, and in `bf16` what Winograd's algorithms do, after NNPACK, written for few
-//! threads and activations in blocks of channels.
+//! Convolutional networks in `f32`, at inference and in training, and in `bf16` what Winograd's algorithms do, after NNPACK, written
+//! for few threads and activations in blocks of channels.
 //!
 //! It takes two-dimensional convolutions, with a bias, a sum, and ReLU or bounds behind them; fully-connected layers; and, so that
-//! a network needs no vendor library, what lies between: pooling, normalisation by batch statistics and across channels, joining.
+//! a network needs no vendor library, what lies between: pooling, normalisation by batch statistics and across channels, joining. Of
+//! training it takes convolutions, their gradients, and batch normalisation with relu.
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries know too), so that a row of a product is read where
 //! it lies; weights are packed once. Windows of 3x3 and a few others with stride 1 are Winograd's, larger ones are multiplied as Fourier
 //! transforms of tiles. The first layer of a network, of few channels, reads its data row by row. Each algorithm
@@ -44,6 +45,7 @@
 // Two reasons: kernels are written for instructions that `isa.rs` has found on this processor; and they read and write tensor
 // memory through pointers, where whoever splits a loop says why no two threads write the same part.
 
+mod apart;
 mod backend;
 pub mod barrier;
 mod blocks;

@@ -3,13 +3,14 @@
 use crate::convolve::{Panel, part};
 use crate::direct::grouped::Groups;
 use crate::filters::Filters;
-use crate::gemm::element::{narrow, widen};
 use crate::gradients::joined::Joined;
 use crate::layouts::{
     BLOCK, PANEL, PackedForm, blocked_apart, channels_last, is_blocked, short_image, spectra, transform, weights,
 };
+use half::bf16;
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_sync::Team;
+use mxrs_types::bfloat16::{narrow, widen};
 use mxrs_types::{Error, Result, WriteReq};
 
 /// Numbers below which one thread is faster than two.
@@ -89,7 +90,7 @@ impl Kernel for Reorder {
         }
         let widened: Vec<f32>;
         let from = if self.is_short {
-            let short = bytemuck::cast_slice::<u8, u16>(from);
+            let short = bytemuck::cast_slice::<u8, bf16>(from);
             let mut wide = vec![0.0; short.len()];
             in_chunks(args.team, &mut wide, NUMBERS_PER_THREAD, &|index, to| {
                 let from = &short[index * NUMBERS_PER_THREAD..][..to.len()];
@@ -101,7 +102,7 @@ impl Kernel for Reorder {
             bytemuck::cast_slice::<u8, f32>(from)
         };
         if let Way::Pack(form @ (PackedForm::ShortRows | PackedForm::ShortBlocks)) = self.way {
-            self.pack_short(form, from, bytemuck::cast_slice_mut::<u8, u16>(to), args.team);
+            self.pack_short(form, from, bytemuck::cast_slice_mut::<u8, bf16>(to), args.team);
             return Ok(());
         }
         let to = bytemuck::cast_slice_mut::<u8, f32>(to);
@@ -181,11 +182,11 @@ impl Kernel for Reorder {
 
 impl Reorder {
     /// Packs weights as bfloat16.
-    fn pack_short(&self, form: PackedForm, from: &[f32], to: &mut [u16], team: &Team) {
+    fn pack_short(&self, form: PackedForm, from: &[f32], to: &mut [bf16], team: &Team) {
         let [n, c, h, w] = self.sizes;
         let filters = Filters::plain(from, c, h * w);
         let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
-        let short = |from: &[f32], to: &mut [u16]| to.iter_mut().zip(from).for_each(|(to, x)| *to = narrow(*x));
+        let short = |from: &[f32], to: &mut [bf16]| to.iter_mut().zip(from).for_each(|(to, x)| *to = narrow(*x));
         if form == PackedForm::ShortRows {
             in_chunks(team, to, NUMBERS_PER_THREAD, &|index, to| {
                 short(&from[index * NUMBERS_PER_THREAD..][..to.len()], to);

@@ -4,10 +4,9 @@
 //! Elements of layouts with padding are added too; padding is zero on both sides and stays so.
 
 use crate::objects::MemDesc;
-use crate::short;
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, RawTensor};
-use mxrs_types::{DType, Error, Result, WriteReq};
+use mxrs_types::{DType, Error, Result, WriteReq, bfloat16};
 
 /// One output that a kernel writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +97,7 @@ fn add(dtype: DType, to: &mut [u8], from: &[u8]) -> Result<()> {
     match dtype {
         DType::F32 => add_typed::<f32>(to, from, |a, b| a + b),
         DType::F16 => add_typed::<f16>(to, from, |a, b| f16::from_f32(a.to_f32() + b.to_f32())),
-        DType::BF16 => add_typed::<bf16>(to, from, |a, b| short::narrow(short::widen(a) + short::widen(b))),
+        DType::BF16 => add_typed::<bf16>(to, from, |a, b| bfloat16::narrow(bfloat16::widen(a) + bfloat16::widen(b))),
         DType::I8 | DType::U8 => add_typed::<u8>(to, from, u8::wrapping_add),
         DType::I32 => add_typed::<i32>(to, from, i32::wrapping_add),
         other => {

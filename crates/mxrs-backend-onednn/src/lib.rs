@@ -32,7 +32,6 @@ mod primitive;
 mod registry;
 mod scratch;
 mod sequence;
-mod short;
 
 pub use backend::{OneDnn, OneDnnConfig};
 pub use cache::CacheCounters;

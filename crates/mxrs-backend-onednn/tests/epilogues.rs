@@ -2,11 +2,11 @@
 //! numbers that are not finite.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
-use mxrs_op::{Attrs, Backend, KernelArgs, OpSet, RawTensor, Sample, Support};
+use mxrs_op::{Attrs, Backend, OpSet, Sample, Support};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
-use mxrs_testkit::conformance::{Prepared, Runner, team};
-use mxrs_types::{DType, WriteReq};
+use mxrs_testkit::conformance::{Prepared, Runner, run_once, team};
+use mxrs_types::DType;
 use std::sync::Arc;
 
 /// Functions that keep NaN and are as exact as the product.
@@ -158,19 +158,10 @@ fn what_is_not_finite_stays_so() {
         // Whatever the layouts of data and weights: they hold zeros, or are multiplied by them.
         let bytes = |i: usize| prepared.inputs[i].with_layout(planned.input_layouts[i].clone()).size_bytes();
         let (data, weights) = (AlignedBuffer::zeroed(bytes(0)), AlignedBuffer::zeroed(bytes(1)));
-        let inputs = [&data, &weights, &prepared.data[2]].map(|b| RawTensor::from_slice(b.bytes()));
         let out = prepared.outputs[0].with_layout(planned.output_layouts[0].clone());
-        let mut output = AlignedBuffer::poisoned(out.size_bytes());
-        let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
-        let args = KernelArgs {
-            inputs: &inputs,
-            outputs: &[RawTensor::from_mut_slice(output.bytes_mut())],
-            reqs: &[WriteReq::Write],
-            scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
-            team: &Team::serial(),
-            random: None,
-        };
-        planned.kernel.run(&args).expect("the kernel runs");
+        let inputs = [&data, &weights, &prepared.data[2]];
+        let output = run_once(&*planned.kernel, &inputs, out.size_bytes(), planned.scratch_bytes, &Team::serial())
+            .unwrap_or_else(|e| panic!("{name} {function}: {e}"));
         // One number per channel: every layout is row-major.
         assert!(out.layout.is_row_major(), "{name} {function}: {out}");
         let values = output.to_f64(dtype);

@@ -4,7 +4,7 @@
 //! constants, buffer addresses) is taken then. [`Executor::forward`] pushes it to the engine as one task, or one per
 //! operator when bulk execution is off. Several executors may share memory ([`MemoryPool`], [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records them for gradients
 //! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name; of operators it names additions,
-//! those that gradients are summed with, and gives the common ones a method each.
+//! concatenations and those that gradients are summed with, and gives the common ones a method each.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};

@@ -14,33 +14,34 @@ pub const NUMBERS: &[DType] =
 pub const MOVABLE: &[DType] =
     &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::U8, DType::I8, DType::I32, DType::I64, DType::Bool];
 
-op_enum! {
-    /// Element type named by a parameter `dtype`.
-    pub enum DTypeWord {
-        F32 = "float32",
-        F64 = "float64",
-        F16 = "float16",
-        BF16 = "bfloat16",
-        U8 = "uint8",
-        I8 = "int8",
-        I32 = "int32",
-        I64 = "int64",
-        Bool = "bool",
-    }
+/// Declares the words of [`NUMBERS`], in MXNet's order, and those behind them.
+macro_rules! number_words {
+    ($(#[$doc:meta])* $name:ident $(, $more:ident = $word:literal)*) => {
+        op_enum! {
+            $(#[$doc])*
+            pub enum $name {
+                F32 = "float32",
+                F64 = "float64",
+                F16 = "float16",
+                BF16 = "bfloat16",
+                U8 = "uint8",
+                I8 = "int8",
+                I32 = "int32",
+                I64 = "int64",
+                $($more = $word,)*
+            }
+        }
+    };
 }
 
-op_enum! {
-    /// Element type named by the parameter `dtype` of `amp_cast`.
-    pub enum AmpWord {
-        F32 = "float32",
-        F64 = "float64",
-        F16 = "float16",
-        BF16 = "bfloat16",
-        U8 = "uint8",
-        I8 = "int8",
-        I32 = "int32",
-        I64 = "int64",
-    }
+number_words! {
+    /// Element type named by a parameter `dtype`.
+    DTypeWord, Bool = "bool"
+}
+
+number_words! {
+    /// Element type of numbers named by a parameter `dtype`.
+    NumberWord
 }
 
 op_enum! {
@@ -64,8 +65,8 @@ mod tests {
             let dtype = dtype_of(DTypeWord::from_word(word).expect("its own word"));
             assert_eq!(dtype.name(), *word);
         }
-        for word in AmpWord::WORDS {
-            assert_eq!(dtype_of(AmpWord::from_word(word).expect("its own word")).name(), *word);
+        for word in NumberWord::WORDS {
+            assert_eq!(dtype_of(NumberWord::from_word(word).expect("its own word")).name(), *word);
         }
         for word in FloatWord::WORDS {
             assert_eq!(dtype_of(FloatWord::from_word(word).expect("its own word")).name(), *word);

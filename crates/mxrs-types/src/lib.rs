@@ -13,6 +13,7 @@
 //!
 //! Read next: `mxrs-op`, which uses these words to say what an operator and a backend are.
 
+pub mod bfloat16;
 mod device;
 mod dtype;
 mod error;

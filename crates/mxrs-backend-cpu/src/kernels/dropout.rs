@@ -13,7 +13,7 @@ use crate::walk::{Axes, broadcast, coalesce};
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, OpCall, PlannedKernel, RandomCall, View};
 use mxrs_ops::nn::dropout::DropoutParams;
-use mxrs_types::{DType, Error};
+use mxrs_types::{DType, Error, Float};
 use std::ops::Range;
 
 /// A float that a mask is made of.
@@ -39,8 +39,8 @@ masked! {
     f32: |value| value as f32, |x, mask| x * mask;
     f64: |value| value, |x, mask| x * mask;
     // The product of two 16-bit floats is exact in f32.
-    f16: f16::from_f64, |x: f16, mask: f16| f16::from_f32(x.to_f32() * mask.to_f32());
-    bf16: bf16::from_f64, |x: bf16, mask: bf16| bf16::from_f32(x.to_f32() * mask.to_f32());
+    f16: <f16 as Float>::from_f64, |x: f16, mask: f16| f16::from_f32(x.to_f32() * mask.to_f32());
+    bf16: <bf16 as Float>::from_f64, |x: bf16, mask: bf16| bf16::from_f32(x.to_f32() * mask.to_f32());
 }
 
 /// Plans `Dropout`, and `_backward_Dropout` where something is dropped.

@@ -8,7 +8,7 @@ use super::short::Short;
 use super::{Answer, Ask, Run, Step};
 use crate::level::{Level, Loop};
 use half::{bf16, f16};
-use mxrs_types::DType;
+use mxrs_types::{DType, Float};
 
 struct ConvertLoop<'a, A, B, F>(F, &'a [A], &'a mut [B]);
 
@@ -44,10 +44,10 @@ macro_rules! plain {
             DType::I32 => to!(i32),
             DType::I64 => to!(i64),
             DType::F16 => run::<$a, f16>($level, |x, out| {
-                out.iter_mut().zip(x).for_each(|(out, x)| *out = f16::from_f64(*x as f64));
+                out.iter_mut().zip(x).for_each(|(out, x)| *out = <f16 as Float>::from_f64(*x as f64));
             }),
             DType::BF16 => run::<$a, bf16>($level, |x, out| {
-                out.iter_mut().zip(x).for_each(|(out, x)| *out = bf16::from_f64(*x as f64));
+                out.iter_mut().zip(x).for_each(|(out, x)| *out = <bf16 as Float>::from_f64(*x as f64));
             }),
             DType::Bool => run::<$a, u8>($level, |x, out| {
                 out.iter_mut().zip(x).for_each(|(out, x)| *out = u8::from(*x != (0 as $a)));

@@ -4,7 +4,7 @@ use super::Run;
 use super::loops::{cast, cast_mut};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
-use mxrs_types::DType;
+use mxrs_types::{DType, bfloat16};
 
 /// A float of 16 bits.
 pub trait Short: bytemuck::Pod {
@@ -25,7 +25,7 @@ impl Short for f16 {
 
 impl Short for bf16 {
     fn widen(from: &[Self], to: &mut [f32]) {
-        to.iter_mut().zip(from).for_each(|(to, x)| *to = f32::from_bits(u32::from(x.to_bits()) << 16));
+        to.iter_mut().zip(from).for_each(|(to, x)| *to = bfloat16::widen(*x));
     }
     fn narrow(from: &[f32], to: &mut [Self]) {
         to.convert_from_f32_slice(from);

@@ -1,8 +1,9 @@
 //! One pass over data: pieces that threads share.
 
+use crate::apart::{ImagesApart, WriteApart};
 use crate::convolve::part;
-use crate::kernel::{meet_request, meet_simple_request};
-use mxrs_op::{Kernel, KernelArgs};
+use crate::kernel::meet_request;
+use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_sync::Team;
 use mxrs_types::{DType, Result, WriteReq};
 use smallvec::SmallVec;
@@ -87,7 +88,7 @@ impl Kernel for PassKernel {
 
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
         let fits = self.pass.takes_images_apart();
-        fits.then(|| Arc::new(ImagesApart { kernel: self, image: image_bytes / size_of::<f32>() }) as _)
+        fits.then(|| ImagesApart::of(self, image_bytes))
     }
 }
 
@@ -105,23 +106,10 @@ impl PassKernel {
     }
 }
 
-/// The same with images of the output at this distance, in numbers. Only of calls with one output.
-struct ImagesApart {
-    kernel: Arc<PassKernel>,
-    image: usize,
-}
-
-impl Kernel for ImagesApart {
-    fn name(&self) -> &str {
-        &self.kernel.name
-    }
-
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+impl WriteApart for PassKernel {
+    fn write_apart(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, image: usize) -> Result<()> {
         let inputs = args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
-        meet_simple_request(args, |dst| {
-            let memory = Memory { inputs, dst: dst.as_ptr().cast(), dst_image: Some(self.image) };
-            self.kernel.first(args.team, memory);
-            Ok(())
-        })
+        self.first(args.team, Memory { inputs, dst: dst.as_ptr().cast(), dst_image: Some(image) });
+        Ok(())
     }
 }

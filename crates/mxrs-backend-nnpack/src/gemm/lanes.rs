@@ -1,6 +1,7 @@
 //! A register of float32 values, by instruction set, so that a kernel is written once.
 
-use super::element::{narrow, widen};
+use half::bf16;
+use mxrs_types::bfloat16::{narrow, widen};
 
 /// One register. All functions must be called from code compiled for the instructions (`#[target_feature]`), into which they
 /// are inlined.
@@ -82,12 +83,12 @@ impl Lanes for Plain {
     #[inline(always)]
     unsafe fn load_short(from: *const u16) -> Self {
         // SAFETY: the caller's promise.
-        Self(unsafe { from.cast::<[u16; 8]>().read_unaligned() }.map(widen))
+        Self(unsafe { from.cast::<[bf16; 8]>().read_unaligned() }.map(widen))
     }
     #[inline(always)]
     unsafe fn store_short(self, to: *mut u16) {
         // SAFETY: the caller's promise.
-        unsafe { to.cast::<[u16; 8]>().write_unaligned(self.0.map(narrow)) }
+        unsafe { to.cast::<[bf16; 8]>().write_unaligned(self.0.map(narrow)) }
     }
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self {

@@ -8,7 +8,7 @@
 //! ([`Spread`]), the sums over all tiles by that of the weights transposed ([`Fold`]).
 
 use super::one_d::{self, unrolled};
-use super::points::{self, MAX_N, Points, weights_matrix};
+use super::points::{MAX_N, Points, by_variant, weights_matrix};
 use super::{Data, Variant};
 use crate::Isa;
 use crate::gemm::element::Element;
@@ -16,7 +16,6 @@ use crate::gemm::lanes::Lanes;
 use crate::isa::Set;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::BUFFER_STRIDE;
-use half::bf16;
 
 /// Neighbouring tiles of a row of tiles of one channel block whose outputs' gradients are transformed.
 pub(crate) struct Spread {
@@ -66,26 +65,7 @@ pub(crate) struct Transforms {
 impl Transforms {
     /// Those of a variant, for gradients of outputs of these numbers.
     pub fn new(variant: Variant, isa: Isa, data: Data) -> Self {
-        match data {
-            Data::Blocks => Self::of::<f32>(variant, isa),
-            Data::ShortPixels => Self::of::<bf16>(variant, isa),
-        }
-    }
-
-    fn of<E: Element>(variant: Variant, isa: Isa) -> Self {
-        match variant {
-            Variant::F2 => pair::<points::F2x3, points::F2x3, E>(isa),
-            Variant::F3 => pair::<points::F3x3, points::F3x3, E>(isa),
-            Variant::F4 => pair::<points::F4x3, points::F4x3, E>(isa),
-            Variant::F5 => pair::<points::F5x3, points::F5x3, E>(isa),
-            Variant::F6 => pair::<points::F6x3, points::F6x3, E>(isa),
-            Variant::F3Of5 => pair::<points::F3x5, points::F3x5, E>(isa),
-            Variant::F4Of5 => pair::<points::F4x5, points::F4x5, E>(isa),
-            Variant::Row4Of3 => pair::<points::F1x1, points::F4x3, E>(isa),
-            Variant::Column4Of3 => pair::<points::F4x3, points::F1x1, E>(isa),
-            Variant::Row3Of7 => pair::<points::F1x1, points::F3x7, E>(isa),
-            Variant::Column3Of7 => pair::<points::F3x7, points::F1x1, E>(isa),
-        }
+        by_variant!(variant, data => pair(isa))
     }
 
     /// What sums are transformed by.

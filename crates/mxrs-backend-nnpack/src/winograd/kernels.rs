@@ -1,13 +1,12 @@
 //! The two-dimensional transforms by variant and instruction set.
 
-use super::points::{self, Points};
+use super::points::{Points, by_variant};
 use super::{Data, Variant, input, output, weights};
 use crate::Isa;
 use crate::gemm::element::Element;
 use crate::isa::Set;
 use crate::tiles::strip::{Inputs, Outputs};
 use crate::tiles::{Factors, Transforms};
-use half::bf16;
 
 type Input = unsafe fn(&Inputs);
 type Output = unsafe fn(&Outputs<'_>);
@@ -26,26 +25,7 @@ pub(super) struct Kernels {
 impl Kernels {
     /// Those of a variant.
     pub fn new(variant: Variant, isa: Isa, data: Data) -> Self {
-        match data {
-            Data::Blocks => Self::of::<f32>(variant, isa),
-            Data::ShortPixels => Self::of::<bf16>(variant, isa),
-        }
-    }
-
-    fn of<E: Element>(variant: Variant, isa: Isa) -> Self {
-        match variant {
-            Variant::F2 => pair::<points::F2x3, points::F2x3, E>(isa),
-            Variant::F3 => pair::<points::F3x3, points::F3x3, E>(isa),
-            Variant::F4 => pair::<points::F4x3, points::F4x3, E>(isa),
-            Variant::F5 => pair::<points::F5x3, points::F5x3, E>(isa),
-            Variant::F6 => pair::<points::F6x3, points::F6x3, E>(isa),
-            Variant::F3Of5 => pair::<points::F3x5, points::F3x5, E>(isa),
-            Variant::F4Of5 => pair::<points::F4x5, points::F4x5, E>(isa),
-            Variant::Row4Of3 => pair::<points::F1x1, points::F4x3, E>(isa),
-            Variant::Column4Of3 => pair::<points::F4x3, points::F1x1, E>(isa),
-            Variant::Row3Of7 => pair::<points::F1x1, points::F3x7, E>(isa),
-            Variant::Column3Of7 => pair::<points::F3x7, points::F1x1, E>(isa),
-        }
+        by_variant!(variant, data => pair(isa))
     }
 }
 

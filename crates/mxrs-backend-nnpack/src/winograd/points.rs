@@ -130,6 +130,34 @@ points! {
     F3x7 = F(3, 7): [0.0] [0.40625, 0.8125, 1.375, 3.0], false;
 }
 
+/// `$make::<V, H, E>($isa)` for the transforms of a variant down, `V`, and across, `H`, and the numbers of the data, `E`.
+macro_rules! by_variant {
+    ($variant:expr, $data:expr => $make:ident($isa:expr)) => {
+        match $data {
+            $crate::winograd::Data::Blocks => by_variant!($variant => $make::<f32>($isa)),
+            $crate::winograd::Data::ShortPixels => by_variant!($variant => $make::<half::bf16>($isa)),
+        }
+    };
+    ($variant:expr => $make:ident::<$element:ty>($isa:expr)) => {{
+        use $crate::winograd::Variant;
+        use $crate::winograd::points::{F1x1, F2x3, F3x3, F3x5, F3x7, F4x3, F4x5, F5x3, F6x3};
+        match $variant {
+            Variant::F2 => $make::<F2x3, F2x3, $element>($isa),
+            Variant::F3 => $make::<F3x3, F3x3, $element>($isa),
+            Variant::F4 => $make::<F4x3, F4x3, $element>($isa),
+            Variant::F5 => $make::<F5x3, F5x3, $element>($isa),
+            Variant::F6 => $make::<F6x3, F6x3, $element>($isa),
+            Variant::F3Of5 => $make::<F3x5, F3x5, $element>($isa),
+            Variant::F4Of5 => $make::<F4x5, F4x5, $element>($isa),
+            Variant::Row4Of3 => $make::<F1x1, F4x3, $element>($isa),
+            Variant::Column4Of3 => $make::<F4x3, F1x1, $element>($isa),
+            Variant::Row3Of7 => $make::<F1x1, F3x7, $element>($isa),
+            Variant::Column3Of7 => $make::<F3x7, F1x1, $element>($isa),
+        }
+    }};
+}
+pub(super) use by_variant;
+
 /// What transforms the weights: `[N][R]`.
 pub(super) fn weights_matrix<P: Points>() -> Vec<Vec<f64>> {
     let mut points: Vec<f64> = if P::ZERO { vec![0.0] } else { vec![] };

@@ -7,11 +7,10 @@ use super::wrong_arity;
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
-use crate::short;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_ops::nn::activation::{ActType, ActivationParams};
-use mxrs_types::{DType, Result};
+use mxrs_types::{DType, Result, bfloat16};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -107,7 +106,7 @@ impl Kernel for ActivationGrad {
             match self.dtype {
                 DType::F32 => self.run::<f32>(args, |x| x, |x| x),
                 DType::F16 => self.run::<f16>(args, f16::to_f32, f16::from_f32),
-                _ => self.run::<bf16>(args, short::widen, short::narrow),
+                _ => self.run::<bf16>(args, bfloat16::widen, bfloat16::narrow),
             }
             Ok(())
         })

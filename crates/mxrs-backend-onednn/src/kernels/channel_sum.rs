@@ -6,10 +6,9 @@ use super::wrong_arity;
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
-use crate::short;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall, TensorDesc};
-use mxrs_types::{DType, Layout, Result};
+use mxrs_types::{DType, Float, Layout, Result, bfloat16};
 use std::sync::Arc;
 
 /// Most channels summed side by side.
@@ -146,9 +145,9 @@ impl Kernel for ChannelSum {
             match (self.dtype, self.sums) {
                 (DType::F32, _) => self.walk.run(args, |x: f32| x, |s| s as f32),
                 (DType::F16, DType::F32) => self.walk.run(args, f16::to_f32, |s| s as f32),
-                (DType::F16, _) => self.walk.run(args, f16::to_f32, f16::from_f64),
-                (_, DType::F32) => self.walk.run(args, short::widen, |s| s as f32),
-                _ => self.walk.run(args, short::widen, bf16::from_f64),
+                (DType::F16, _) => self.walk.run(args, f16::to_f32, <f16 as Float>::from_f64),
+                (_, DType::F32) => self.walk.run(args, bfloat16::widen, |s| s as f32),
+                _ => self.walk.run(args, bfloat16::widen, <bf16 as Float>::from_f64),
             }
             Ok(())
         })

@@ -190,7 +190,12 @@ fn what_mnist_does_not_take_is_refused() {
     for (flags, words) in [
         (&["--data-train", "x.rec"][..], "--data-train"),
         (&["--data-val", "x.rec"], "--data-val"),
+        (&["--rgb-mean", "0"], "--rgb-mean"),
+        (&["--rgb-std", "255"], "--rgb-std"),
+        (&["--data-nthreads", "4"], "--data-nthreads"),
+        (&["--strict"], "--strict"),
         (&["--random-mirror", "1"], "augmentation"),
+        (&["--use-imagenet-data-augmentation", "1"], "augmentation"),
         (&["--pad-size", "2"], "augmentation"),
         (&["--add_stn"], "SpatialTransformer"),
     ] {

@@ -45,6 +45,9 @@ pub fn autocast(graph: &Graph, ops: &OpSet, short: DType) -> Result<Graph> {
     Ok(casting.rewrite.finish(heads)?.graph)
 }
 
+/// Of the inputs, or of the outputs, of a call.
+type Types = Vec<Option<DType>>;
+
 struct Casting<'g> {
     graph: &'g Graph,
     ops: &'g OpSet,
@@ -93,8 +96,7 @@ impl Casting<'_> {
     }
 
     /// Types of inputs and outputs of a call whose first input is short; `None` where it cannot be.
-    #[expect(clippy::type_complexity)]
-    fn types(&self, op: &OpDef, params: &OpParams, node: &Node) -> Option<(Vec<Option<DType>>, Vec<Option<DType>>)> {
+    fn types(&self, op: &OpDef, params: &OpParams, node: &Node) -> Option<(Types, Types)> {
         if !op.dtypes.contains(&self.short) {
             return None;
         }

@@ -1,38 +1,35 @@
-//! `out = data` as another floating-point type, where data is float32 or shorter; other types, float64 among them, pass as they
-//! are. What mixed precision puts between calls.
+//! `out = data` as the type that `dtype` names, where data is float32, float16 or bfloat16; other types, float64 among them, pass
+//! as they are. What mixed precision puts between calls.
 //!
 //! Gradient: `ograd` as data's type.
 //!
 //! MXNet: `amp_cast`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool for data.
 
 use super::cast::{cast_back, convert};
-use crate::dtypes::{AmpWord, MOVABLE, dtype_of};
+use crate::dtypes::{MOVABLE, NumberWord, dtype_of};
 use crate::inference::learn_dtype;
 use crate::numeric;
-use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, Sample, op_params};
+use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample, op_params};
 use mxrs_types::{DType, Result};
 
 op_params! {
     /// Parameters of `amp_cast`.
     pub struct AmpCastParams for "amp_cast" {
-        /// Element type of the output, where data is float32 or shorter.
-        dtype: AmpWord,
+        /// Element type of the output, where data is float32, float16 or bfloat16.
+        dtype: NumberWord,
     }
 }
 
 /// `amp_cast`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "out = data as another floating-point dtype, where it is one",
+        summary: "out = data as another dtype, where data is float32, float16 or bfloat16",
         infer_dtype,
         dtypes: MOVABLE,
         pointwise: Pointwise::Yes,
         gradient: Gradient::By(|_, scope| cast_back(scope)),
         reference: Some(|_, inputs, outputs, _| {
-            match inputs[0].desc.dtype == outputs[0].desc.dtype {
-                true => numeric::copy_bytes(inputs, outputs),
-                false => convert(inputs, outputs),
-            }
+            pass_or_convert(inputs, outputs);
             Ok(())
         }),
         samples,
@@ -43,6 +40,14 @@ pub fn define() -> OpDef {
 /// Whether mixed precision converts such elements.
 pub(super) fn is_converted(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F16 | DType::BF16)
+}
+
+/// The first output from the first input, as it is where the type stays.
+pub(super) fn pass_or_convert(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
+    match inputs[0].desc.dtype == outputs[0].desc.dtype {
+        true => numeric::copy_bytes(inputs, outputs),
+        false => convert(inputs, outputs),
+    }
 }
 
 fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {

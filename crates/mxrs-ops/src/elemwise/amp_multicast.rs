@@ -6,12 +6,10 @@
 //!
 //! MXNet: `amp_multicast`. Inputs are `data_0`, `data_1`, … Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use super::amp_cast::is_converted;
-use super::cast::convert;
+use super::amp_cast::{is_converted, pass_or_convert};
 use crate::dtypes::MOVABLE;
 use crate::gradients::Answers;
-use crate::inference::{learn_dtype, unify};
-use crate::numeric;
+use crate::inference::{bad_attribute, learn_dtype, unify};
 use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
@@ -38,11 +36,7 @@ pub fn define() -> OpDef {
         gradient: Gradient::By(|_, scope| gradient(scope)),
         reference: Some(|_, inputs, outputs, _| {
             for (input, output) in inputs.iter().zip(outputs) {
-                let (input, output) = (std::slice::from_ref(input), std::slice::from_mut(output));
-                match input[0].desc.dtype == output[0].desc.dtype {
-                    true => numeric::copy_bytes(input, output),
-                    false => convert(input, output),
-                }
+                pass_or_convert(std::slice::from_ref(input), std::slice::from_mut(output));
             }
             Ok(())
         }),
@@ -66,7 +60,11 @@ fn gradient(scope: &mut dyn GradientScope) -> Answers {
     Ok(gradients)
 }
 
-fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+    if inputs.is_empty() {
+        let got = params.get::<AmpMulticastParams>().num_outputs;
+        return Err(bad_attribute("amp_multicast", "num_outputs", "at least 1", got));
+    }
     inputs.iter_mut().zip(outputs).try_for_each(|(input, output)| unify(input, output, "output"))
 }
 
@@ -109,4 +107,21 @@ fn samples() -> Vec<Sample> {
         Sample::new("empty", [("num_outputs", "1")], &[&[0, 2]]),
         two("integers", &[]).dtype(1, DType::I32).fill(1, Fill::Integers(0, 9)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_op::Attrs;
+
+    #[test]
+    fn no_inputs_are_refused() {
+        let op = define();
+        for count in ["0", "-1"] {
+            let params = op.parse(&Attrs::from([("num_outputs", count)])).unwrap();
+            assert_eq!(op.n_inputs(&params), 0);
+            let error = op.infer_shapes(&params, &mut [], &mut []).unwrap_err().to_string();
+            assert!(error.contains("num_outputs") && error.contains(count), "{error}");
+        }
+    }
 }

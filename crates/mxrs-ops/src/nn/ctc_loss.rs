@@ -126,6 +126,9 @@ fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Partial
     lengths.iter_mut().try_for_each(|shape| learn(shape, &PartialShape::new([n]), "lengths"))?;
     learn(out, &PartialShape::new([n]), "output")?;
     learn(grad, data, "grad")?;
+    if data.dim(2) == Some(0) {
+        return Err(Error::shape(OP, "data", "at least one class: the blank", &*data));
+    }
     match (data.dim(0), label.dim(1)) {
         (Some(time), Some(most)) if most > time => {
             Err(Error::shape(OP, "label", format!("at most the {time} labels that sequences are long"), &*label))
@@ -294,4 +297,23 @@ fn samples() -> Vec<Sample> {
         of("nothing_said", &[last], &[3, 1, 3], &[1, 2], &[-1.0, 0.0]),
         of("none", &[], &[3, 0, 3], &[0, 2], &[]),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_op::Attrs;
+
+    #[test]
+    fn data_without_a_blank_are_refused() {
+        let op = define();
+        let params = op.parse(&Attrs::new()).unwrap();
+        let infer = |n_classes| {
+            let mut inputs = [PartialShape::new([3, 2, n_classes].map(Some)), PartialShape::new([2, 1].map(Some))];
+            op.infer_shapes(&params, &mut inputs, &mut vec![PartialShape::unknown(); 2])
+        };
+        assert!(infer(1).is_ok());
+        let error = infer(0).unwrap_err().to_string();
+        assert!(error.contains("at least one class") && error.contains("(3, 2, 0)"), "{error}");
+    }
 }

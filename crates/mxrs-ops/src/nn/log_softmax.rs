@@ -71,13 +71,5 @@ fn log_softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOut
 }
 
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    let params = params.get::<SoftmaxParams>();
-    let (g, y) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
-    let mut dx = vec![0.0; y.len()];
-    for_each_row(params, &inputs[1].desc.shape, None, |row_at, _| {
-        let sum: f64 = row_at.iter().map(|i| g[*i]).sum();
-        row_at.iter().for_each(|i| dx[*i] = (g[*i] - y[*i].exp() * sum) / params.temperature.unwrap_or(1.0));
-    })?;
-    numeric::write(&mut outputs[0], &dx);
-    Ok(())
+    softmax::backward_by(params, inputs, outputs, (|g, _| g, |g, y, sum| g - y.exp() * sum))
 }

@@ -192,13 +192,27 @@ fn softmax(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<
 }
 
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+    backward_by(params, inputs, outputs, (|g, y| g * y, |g, y, sum| y * (g - sum)))
+}
+
+/// A term of the sum over a row, of the gradient and the value of an element; and the gradient of data times the temperature, of
+/// both and the sum.
+pub(super) type RowGradient = (fn(f64, f64) -> f64, fn(f64, f64, f64) -> f64);
+
+/// The gradient of data, from ograd, output, data and length, where it takes a sum over each row.
+pub(super) fn backward_by(
+    params: &OpParams,
+    inputs: &[RefInput<'_>],
+    outputs: &mut [RefOutput<'_>],
+    (term, slope): RowGradient,
+) -> Result<()> {
     let params = params.get::<SoftmaxParams>();
     let (g, y) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
     let lengths = inputs.get(3).map(numeric::read_integers);
     let mut dx = vec![0.0; y.len()];
     for_each_row(params, &inputs[1].desc.shape, lengths, |counted, _| {
-        let sum: f64 = counted.iter().map(|i| g[*i] * y[*i]).sum();
-        counted.iter().for_each(|i| dx[*i] = y[*i] * (g[*i] - sum) / params.temperature.unwrap_or(1.0));
+        let sum: f64 = counted.iter().map(|i| term(g[*i], y[*i])).sum();
+        counted.iter().for_each(|i| dx[*i] = slope(g[*i], y[*i], sum) / params.temperature.unwrap_or(1.0));
     })?;
     numeric::write(&mut outputs[0], &dx);
     Ok(())

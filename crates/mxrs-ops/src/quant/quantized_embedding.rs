@@ -5,29 +5,14 @@
 //!
 //! MXNet: `_contrib_quantized_embedding`. Dtypes: data f32 f64 f16 bf16 u8 i8 i32 i64, weight and out i8.
 
-use crate::dtypes::NUMBERS;
+use crate::dtypes::{NUMBERS, NumberWord};
 use crate::inference::{bad_attribute, learn, learn_dtype};
 use crate::numeric;
 use crate::quantised::{OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, sample, write_ranges};
 use mxrs_op::{
-    Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput, op_enum,
-    op_params,
+    Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput, op_params,
 };
 use mxrs_types::{DType, PartialShape, Result};
-
-op_enum! {
-    /// Element type of the table that was quantised; read and ignored.
-    pub enum EmbeddingType {
-        F32 = "float32",
-        F64 = "float64",
-        F16 = "float16",
-        BF16 = "bfloat16",
-        U8 = "uint8",
-        I8 = "int8",
-        I32 = "int32",
-        I64 = "int64",
-    }
-}
 
 op_params! {
     /// Parameters of `_contrib_quantized_embedding`.
@@ -37,7 +22,7 @@ op_params! {
         /// Columns of the table.
         output_dim: i32,
         /// Element type of the table that was quantised; read and ignored.
-        dtype: EmbeddingType = EmbeddingType::F32,
+        dtype: NumberWord = NumberWord::F32,
         /// Read and ignored.
         sparse_grad: bool = false,
     }

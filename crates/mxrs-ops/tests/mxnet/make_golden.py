@@ -26,6 +26,28 @@ def v(values, dtype='float32', shape=None):
     return dict(values=values, dtype=dtype, shape=shape or (len(values),))
 
 
+def conv(add, name, data, kernel, filters, groups=1, bias=True, **attrs):
+    """Adds a convolution."""
+    attrs = dict(kernel=kernel, num_filter=filters, **attrs)
+    if groups != 1:
+        attrs['num_group'] = groups
+    if not bias:
+        attrs['no_bias'] = True
+    weight = (filters, data[1] // groups) + kernel
+    add('Convolution', name, attrs, u(*data), u(*weight), *([u(filters)] if bias else []))
+
+
+def ctc(add, name, data, label, data_lengths=None, label_lengths=None, **attrs):
+    """Adds a loss of connectionist temporal classification; lengths are inputs where they are given."""
+    lengths = [v(x) for x in [data_lengths, label_lengths] if x]
+    if data_lengths:
+        attrs['use_data_lengths'] = True
+    if label_lengths:
+        attrs['use_label_lengths'] = True
+    add('CTCLoss', name, attrs, u(*data, low=-2, high=2), v(sum(label, []), shape=(len(label), len(label[0]))),
+        *lengths)
+
+
 def cases():
     """(operator, name, attributes, input specs, options); a spec is (shape, low, high[, dtype]) or a list of values."""
     out = []
@@ -36,24 +58,16 @@ def cases():
     special = [0.0, -0.0, 'inf', '-inf', 'nan', 1.0, -1.0, 0.001]
 
     # Convolution
-    def conv(name, data, kernel, filters, groups=1, bias=True, **attrs):
-        attrs = dict(kernel=kernel, num_filter=filters, **attrs)
-        if groups != 1:
-            attrs['num_group'] = groups
-        if not bias:
-            attrs['no_bias'] = True
-        weight = (filters, data[1] // groups) + kernel
-        add('Convolution', name, attrs, u(*data), u(*weight), *([u(filters)] if bias else []))
-    conv('plain', (2, 3, 6, 7), (3, 3), 4)
-    conv('pad_stride', (1, 3, 9, 8), (3, 3), 4, stride=(2, 2), pad=(1, 1))
-    conv('dilate', (1, 2, 9, 9), (3, 2), 3, dilate=(2, 3), pad=(2, 1))
-    conv('groups', (2, 4, 5, 5), (3, 3), 6, groups=2)
-    conv('depthwise', (1, 4, 6, 6), (3, 3), 8, groups=4, pad=(1, 1), bias=False)
-    conv('one_by_one', (1, 5, 4, 4), (1, 1), 3, bias=False, stride=(2, 2))
-    conv('one_axis', (2, 3, 12), (4,), 4, stride=(3,), dilate=(2,), pad=(2,))
-    conv('three_axes', (1, 2, 4, 5, 6), (2, 3, 3), 3, pad=(0, 1, 2), stride=(1, 2, 1))
-    conv('three_axes_groups', (1, 4, 3, 4, 4), (2, 2, 2), 4, groups=2, dilate=(1, 2, 1))
-    conv('rectangular', (1, 2, 5, 11), (1, 7), 2, pad=(0, 3), stride=(1, 2))
+    conv(add, 'plain', (2, 3, 6, 7), (3, 3), 4)
+    conv(add, 'pad_stride', (1, 3, 9, 8), (3, 3), 4, stride=(2, 2), pad=(1, 1))
+    conv(add, 'dilate', (1, 2, 9, 9), (3, 2), 3, dilate=(2, 3), pad=(2, 1))
+    conv(add, 'groups', (2, 4, 5, 5), (3, 3), 6, groups=2)
+    conv(add, 'depthwise', (1, 4, 6, 6), (3, 3), 8, groups=4, pad=(1, 1), bias=False)
+    conv(add, 'one_by_one', (1, 5, 4, 4), (1, 1), 3, bias=False, stride=(2, 2))
+    conv(add, 'one_axis', (2, 3, 12), (4,), 4, stride=(3,), dilate=(2,), pad=(2,))
+    conv(add, 'three_axes', (1, 2, 4, 5, 6), (2, 3, 3), 3, pad=(0, 1, 2), stride=(1, 2, 1))
+    conv(add, 'three_axes_groups', (1, 4, 3, 4, 4), (2, 2, 2), 4, groups=2, dilate=(1, 2, 1))
+    conv(add, 'rectangular', (1, 2, 5, 11), (1, 7), 2, pad=(0, 3), stride=(1, 2))
 
     # BatchNorm
     def bn(name, data, channels, train=False, **attrs):
@@ -136,22 +150,14 @@ def cases():
     add('SoftmaxOutput', 'train', {}, u(3, 5, low=-4, high=4), v([0, 1, 2]), train=True)
     add('SoftmaxOutput', 'large', {}, v([1e4, -1e4, 1e4, 0.0], shape=(1, 4)), v([0]))
 
-    def ctc(name, data, label, data_lengths=None, label_lengths=None, **attrs):
-        lengths = [v(x) for x in [data_lengths, label_lengths] if x]
-        if data_lengths:
-            attrs['use_data_lengths'] = True
-        if label_lengths:
-            attrs['use_label_lengths'] = True
-        add('CTCLoss', name, attrs, u(*data, low=-2, high=2), v(sum(label, []), shape=(len(label), len(label[0]))),
-            *lengths)
-    ctc('first', (7, 3, 5), [[2, 1, 0, 0], [3, 2, 2, 0], [1, 2, 1, 3]])
-    ctc('last', (7, 3, 5), [[1, 0, -1, -1], [2, 1, 1, -1], [0, 1, 0, 2]], blank_label='last')
-    ctc('data_lengths', (7, 2, 4), [[2, 1, 0], [3, 2, 2]], [4, 7])
-    ctc('label_lengths', (6, 2, 4), [[1, 0, 1], [2, 1, 1]], None, [2, 3], blank_label='last')
-    ctc('both_lengths', (6, 2, 4), [[1, 0, 1], [2, 1, 1]], [6, 3], [3, 2], blank_label='last')
-    ctc('impossible', (3, 2, 4), [[1, 1, 1], [1, 2, 0]])
-    ctc('too_short', (5, 2, 4), [[1, 2, 3], [1, 2, 0]], [2, 5])
-    ctc('nothing_said', (3, 2, 4), [[0, 0], [1, 0]])
+    ctc(add, 'first', (7, 3, 5), [[2, 1, 0, 0], [3, 2, 2, 0], [1, 2, 1, 3]])
+    ctc(add, 'last', (7, 3, 5), [[1, 0, -1, -1], [2, 1, 1, -1], [0, 1, 0, 2]], blank_label='last')
+    ctc(add, 'data_lengths', (7, 2, 4), [[2, 1, 0], [3, 2, 2]], [4, 7])
+    ctc(add, 'label_lengths', (6, 2, 4), [[1, 0, 1], [2, 1, 1]], None, [2, 3], blank_label='last')
+    ctc(add, 'both_lengths', (6, 2, 4), [[1, 0, 1], [2, 1, 1]], [6, 3], [3, 2], blank_label='last')
+    ctc(add, 'impossible', (3, 2, 4), [[1, 1, 1], [1, 2, 0]])
+    ctc(add, 'too_short', (5, 2, 4), [[1, 2, 3], [1, 2, 0]], [2, 5])
+    ctc(add, 'nothing_said', (3, 2, 4), [[0, 0], [1, 0]])
 
     add('log_softmax', 'rows', {}, u(3, 5, low=-4, high=4))
     add('log_softmax', 'axis_1', dict(axis=1), u(2, 3, 4, low=-4, high=4))

@@ -1,9 +1,10 @@
 //! Kernels that write their images apart: the bits they write side by side, and nothing between.
 
+use super::run_once;
 use crate::AlignedBuffer;
-use mxrs_op::{KernelArgs, PlannedKernel, RawTensor, TensorDesc};
+use mxrs_op::{PlannedKernel, TensorDesc};
 use mxrs_sync::Team;
-use mxrs_types::{Layout, WriteReq};
+use mxrs_types::Layout;
 
 /// Runs a kernel of one output with the images apart, if it [offers](mxrs_op::Kernel::strided) that: as parts of tensors with one
 /// and with three blocks of channels more. `written` is what it writes, for these inputs, to an output of this description. Says
@@ -23,27 +24,12 @@ pub fn check_images_apart(
     }
     let (n, block) = (desc.shape[0], strides[1] * desc.dtype.size_of());
     let image = written.len_bytes() / n;
-    let inputs: Vec<RawTensor<'_>> = inputs.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
+    let inputs: Vec<&AlignedBuffer> = inputs.iter().collect();
     for more in [1, 3] {
         let distance = image + more * block;
         let Some(apart) = planned.kernel.clone().strided(distance) else { return Ok(false) };
-        let mut output = AlignedBuffer::poisoned((n - 1) * distance + image);
-        let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
-        let args = KernelArgs {
-            inputs: &inputs,
-            outputs: &[RawTensor::from_mut_slice(output.bytes_mut())],
-            reqs: &[WriteReq::Write],
-            scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
-            team,
-            random: None,
-        };
-        apart.run(&args).map_err(|e| format!("images apart: {e}"))?;
-        if !scratch.guard_is_intact() {
-            return Err("images apart: wrote behind the scratch memory".into());
-        }
-        if !output.guard_is_intact() {
-            return Err("images apart: wrote behind the end".into());
-        }
+        let output = run_once(&*apart, &inputs, (n - 1) * distance + image, planned.scratch_bytes, team);
+        let output = output.map_err(|e| format!("images apart: {e}"))?;
         for (i, (one, expected)) in output.bytes().chunks(distance).zip(written.bytes().chunks(image)).enumerate() {
             let (got, between) = one.split_at(image);
             if got != expected {
@@ -56,4 +42,102 @@ pub fn check_images_apart(
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_op::{
+        Attrs, Backend, Kernel, KernelArgs, OpCall, OpDef, RefInput, RefOutput, ReferenceBackend, ReferenceFn,
+    };
+    use mxrs_types::{DType, Result};
+    use std::sync::Arc;
+
+    /// Two images of a block of one pixel.
+    fn two_images() -> TensorDesc {
+        let layout = Layout::Blocked {
+            padded: [2, 16, 1, 1].into_iter().collect(),
+            strides: [16, 16, 16, 16].into_iter().collect(),
+            blocks: [(1, 16)].into_iter().collect(),
+        };
+        TensorDesc::dense([2, 16, 1, 1], DType::F32).with_layout(layout)
+    }
+
+    /// Its images apart are written by a reference kernel; none without.
+    struct Copying(Option<ReferenceFn>);
+
+    impl Kernel for Copying {
+        fn name(&self) -> &str {
+            "test:copying"
+        }
+
+        fn run(&self, _: &KernelArgs<'_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
+            let op = OpDef { reference: Some(self.0?), ..OpDef::new("apart") };
+            let params = op.parse(&Attrs::new()).ok()?;
+            let inputs = [TensorDesc::dense([32], DType::F32)];
+            let outputs = [TensorDesc::dense([image_bytes / 4 + 16], DType::F32)];
+            let (inputs, outputs, is_constant) = (&inputs[..], &outputs[..], &[false][..]);
+            let call = OpCall { op: &op, params: &params, inputs, outputs, is_constant, is_train: false };
+            Some(ReferenceBackend.plan(&call).ok()?.kernel)
+        }
+    }
+
+    fn copy(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
+        let (first, second) = inputs[0].bytes.split_at(64);
+        let out = &mut outputs[0].bytes;
+        let last = out.len() - 64;
+        out[..64].copy_from_slice(first);
+        out[last..].copy_from_slice(second);
+    }
+
+    #[test]
+    fn every_fault_is_found() {
+        let cases: [(Option<ReferenceFn>, Result<bool, &str>); 4] = [
+            (None, Ok(false)),
+            (
+                Some(|_, inputs, outputs, _| {
+                    copy(inputs, outputs);
+                    Ok(())
+                }),
+                Ok(true),
+            ),
+            (
+                Some(|_, inputs, outputs, _| {
+                    copy(inputs, outputs);
+                    *outputs[0].bytes.last_mut().expect("bytes") ^= 1;
+                    Ok(())
+                }),
+                Err("image 1 has other bits from byte 63"),
+            ),
+            (
+                Some(|_, inputs, outputs, _| {
+                    copy(inputs, outputs);
+                    outputs[0].bytes[64] = 0;
+                    Ok(())
+                }),
+                Err("wrote behind image 0"),
+            ),
+        ];
+        let data = AlignedBuffer::from_f64(&(0..32).map(f64::from).collect::<Vec<_>>(), DType::F32);
+        for (writes, expected) in cases {
+            let planned = PlannedKernel {
+                input_layouts: vec![two_images().layout],
+                output_layouts: vec![two_images().layout],
+                scratch_bytes: 0,
+                can_run_inplace: false,
+                kernel: Arc::new(Copying(writes)),
+            };
+            let found =
+                check_images_apart(&planned, std::slice::from_ref(&data), (&two_images(), &data), &Team::serial());
+            match (found, expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+                (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+                (found, expected) => panic!("{found:?}, not {expected:?}"),
+            }
+        }
+    }
 }

@@ -3,18 +3,21 @@
 //! For each case that the backend says it supports, the runner checks: the numbers with request `Write`, on the given
 //! team and on one thread (visible outputs bit-equal); that `Null` leaves outputs alone; `Add` on top of a base, by a
 //! kernel that offers it with the bits of writing and adding;
-//! `Inplace` for each pair the operator declares, where the plan allows it; that inputs keep their bytes and nothing is
+//! `Inplace` for each pair the operator declares, where the plan allows it; images of the output apart, where the kernel
+//! offers that; that inputs keep their bytes and nothing is
 //! written behind the end of an output or of the scratch memory; and the same with the inputs after the first declared
 //! constant, as parameters are. Inputs whose content the operator ignores have no memory. Layouts other than row-major
 //! are reached and left through [`mxrs_op::Backend::reorder`]. Hidden outputs are a kernel's own affair and are not
 //! compared.
 
 mod apart;
+mod once;
 mod prepared;
 mod report;
 mod runner;
 
 pub use apart::check_images_apart;
+pub use once::run_once;
 pub use prepared::Prepared;
 pub use report::{Case, ExpectedFailure, Report};
 pub use runner::Runner;

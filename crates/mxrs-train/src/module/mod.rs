@@ -77,7 +77,8 @@ impl Module {
 
     /// Mixed precision, as MXNet's AMP: what [`bind`](Self::bind) binds computes in this 16-bit type where that is worth it.
     /// Parameters, their gradients, checkpoints, inputs and outputs stay in float32; the network itself stays what it
-    /// is, so that its checkpoints are those of training in float32.
+    /// is, so that its checkpoints are those of training in float32. `bind` refuses other types than bfloat16 and float16;
+    /// gradients in float16 may overflow, for nothing scales the loss.
     #[must_use]
     pub fn amp(mut self, short: DType) -> Self {
         self.options.autocast = Some(short);

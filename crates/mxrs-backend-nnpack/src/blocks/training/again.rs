@@ -3,9 +3,8 @@
 use super::super::batch_norm::{Run, normalise};
 use super::super::pass::{Memory, Pass, PassKernel};
 use super::Problem;
-use super::forward::factors;
+use super::factors::given_factors;
 use crate::epilogue::Bounds;
-use crate::layouts::BLOCK;
 use std::ops::Range;
 
 /// The kernel of this name.
@@ -32,16 +31,10 @@ impl Pass for Again {
     unsafe fn run(&self, memory: &Memory, pieces: Range<usize>) {
         for piece in pieces {
             let block = piece % self.problem.blocks();
-            let (first, n) = self.problem.channels_of(block);
-            let [mut mean, mut inverse] = [[0.0; BLOCK]; 2];
-            for i in 0..n {
-                // SAFETY: below the number of channels.
-                [mean[i], inverse[i]] = [3, 4].map(|input| unsafe { *memory.inputs[input].add(first + i) });
-            }
             // SAFETY: planes follow each other in both tensors; the inputs are those of the call.
             unsafe {
-                let given = [memory.inputs[1], memory.inputs[2]];
-                let factors = factors(&self.problem, block, given, [&mean, &inverse]);
+                let [gamma, beta, mean, inverse] = [1, 2, 3, 4].map(|input: usize| memory.inputs[input]);
+                let (factors, _) = given_factors(&self.problem, block, [gamma, beta, mean, inverse]);
                 let at = piece * self.problem.plane();
                 let (src, dst) = (memory.inputs[0].add(at), memory.dst.add(at));
                 let len = self.problem.plane();

@@ -2,9 +2,10 @@
 
 use super::super::batch_norm::Factors;
 use super::Problem;
-use super::forward::{factors, put};
+use super::factors::given_factors;
+use super::forward::put;
 use super::sums::{Products, Sums, let_through, products};
-use super::sweep::{self, Kept, Scratch, Sweep};
+use super::sweep::{self, Kept, Sweep};
 use crate::gemm::lanes::Lanes;
 use crate::isa::for_each_set;
 use crate::layouts::BLOCK;
@@ -82,15 +83,9 @@ impl Call<'_> {
     /// # Safety
     /// As those of [`Sweep`].
     unsafe fn factors(&self, block: usize) -> (Factors, [f32; BLOCK]) {
-        let (first, n) = self.problem.channels_of(block);
-        let [mut mean, mut inverse] = [[0.0; BLOCK]; 2];
-        for i in 0..n {
-            // SAFETY: below the number of channels.
-            [mean[i], inverse[i]] = [4, 5].map(|input| unsafe { *self.inputs[input].add(first + i) });
-        }
+        let [_, _, gamma, beta, mean, inverse] = self.inputs;
         // SAFETY: the inputs are those of the call.
-        let factors = unsafe { factors(self.problem, block, [self.inputs[2], self.inputs[3]], [&mean, &inverse]) };
-        (factors, inverse)
+        unsafe { given_factors(self.problem, block, [gamma, beta, mean, inverse]) }
     }
 }
 
@@ -179,21 +174,15 @@ impl Kernel for Backward {
             products: products(problem.isa),
             gradient: gradient(problem.isa),
         };
+        let settled = |first: usize, n: usize, kept: &Kept| {
+            for (output, values) in [(1, &kept.results[0]), (2, &kept.results[1])] {
+                put(&args.outputs[output], args.reqs[output], first, &values[..n]);
+            }
+        };
         // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else, except that the first
         // input may be the first output, each number of which is read before it is written; the scratch memory is as large
         // as planned.
-        let scratch = unsafe {
-            let scratch = Scratch::new(problem, args.scratch.as_ptr());
-            sweep::run(problem, &call, scratch, args.team);
-            scratch
-        };
-        for block in 0..problem.blocks() {
-            // SAFETY: the sweep is over.
-            let kept = unsafe { scratch.kept(block) };
-            let (first, n) = problem.channels_of(block);
-            put(&args.outputs[1], args.reqs[1], first, &kept.results[0][..n]);
-            put(&args.outputs[2], args.reqs[2], first, &kept.results[1][..n]);
-        }
+        unsafe { sweep::run(problem, &call, args, settled) };
         Ok(())
     }
 }

@@ -1,9 +1,10 @@
 //! `_bn_relu`: statistics of a block of channels, then its values.
 
-use super::super::batch_norm::{Factors, Run, normalise};
+use super::super::batch_norm::{Run, normalise};
 use super::Problem;
+use super::factors::factors;
 use super::sums::{Moments, Sums, moments};
-use super::sweep::{self, Kept, Scratch, Sweep};
+use super::sweep::{self, Kept, Sweep};
 use crate::epilogue::Bounds;
 use crate::kernel::meet_request;
 use crate::layouts::BLOCK;
@@ -18,29 +19,6 @@ pub struct Forward {
     pub problem: Problem,
     /// Inputs that are rewritten.
     pub rewrites: &'static [usize],
-}
-
-/// What a channel is normalised by; of those that do not exist 0 remains 0.
-///
-/// # Safety
-/// `gamma` and `beta` have a number for every channel.
-pub unsafe fn factors(
-    problem: &Problem,
-    block: usize,
-    [gamma, beta]: [*const f32; 2],
-    [mean, inverse]: [&[f32; BLOCK]; 2],
-) -> Factors {
-    let mut factors = Factors { mean: [0.0; BLOCK], scale: [0.0; BLOCK], shift: [0.0; BLOCK] };
-    let (first, n) = problem.channels_of(block);
-    for i in 0..n {
-        // SAFETY: below the number of channels.
-        let (gamma, beta) = unsafe { (*gamma.add(first + i), *beta.add(first + i)) };
-        let gamma = if problem.fix_gamma { 1.0 } else { f64::from(gamma) };
-        factors.mean[i] = mean[i];
-        factors.scale[i] = (gamma * f64::from(inverse[i])) as f32;
-        factors.shift[i] = beta;
-    }
-    factors
 }
 
 /// The call under way.
@@ -121,17 +99,7 @@ impl Forward {
         let problem = &self.problem;
         let inputs = [0, 1, 2, 3, 4].map(|i| args.inputs[i].as_ptr().cast_const().cast());
         let call = Call { problem, inputs, dst, moments: moments(problem.isa), normalise: normalise(problem.isa) };
-        // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else; the scratch memory is
-        // as large as planned.
-        let scratch = unsafe {
-            let scratch = Scratch::new(problem, args.scratch.as_ptr());
-            sweep::run(problem, &call, scratch, args.team);
-            scratch
-        };
-        for block in 0..problem.blocks() {
-            // SAFETY: the sweep is over.
-            let kept = unsafe { scratch.kept(block) };
-            let (first, n) = problem.channels_of(block);
+        let settled = |first: usize, n: usize, kept: &Kept| {
             for (output, values) in [(1, kept.results[0]), (2, kept.results[1])] {
                 put(&args.outputs[output], args.reqs[output], first, &values[..n]);
             }
@@ -150,7 +118,10 @@ impl Forward {
                 let req = if *req == WriteReq::Null { *req } else { WriteReq::Write };
                 put(output, req, first, &values[..n]);
             }
-        }
+        };
+        // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else; the scratch memory is
+        // as large as planned.
+        unsafe { sweep::run(problem, &call, args, settled) }
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod again;
 mod backward;
+mod factors;
 mod forward;
 mod sums;
 mod sweep;

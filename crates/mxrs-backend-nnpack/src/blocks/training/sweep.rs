@@ -5,7 +5,7 @@ use super::sums::Sums;
 use crate::barrier::Phases;
 use crate::convolve::part;
 use crate::layouts::BLOCK;
-use mxrs_sync::Team;
+use mxrs_op::KernelArgs;
 
 /// What is done with a block of channels.
 pub trait Sweep: Sync {
@@ -42,8 +42,7 @@ pub struct Kept {
 }
 
 /// Memory of one sweep: sums of each image for blocks left over, and what is kept of every block.
-#[derive(Clone, Copy)]
-pub struct Scratch {
+struct Scratch {
     sums: *mut Sums,
     kept: *mut Kept,
 }
@@ -54,7 +53,7 @@ unsafe impl Sync for Scratch {}
 impl Scratch {
     /// # Safety
     /// Memory of [`scratch_bytes`], aligned to 64 bytes, that nobody else uses.
-    pub unsafe fn new(problem: &Problem, memory: *mut u8) -> Self {
+    unsafe fn new(problem: &Problem, memory: *mut u8) -> Self {
         // SAFETY: the caller's promise.
         let sums = unsafe { memory.add(problem.blocks() * size_of::<Kept>()) };
         Self { kept: memory.cast(), sums: sums.cast() }
@@ -64,7 +63,7 @@ impl Scratch {
     ///
     /// # Safety
     /// The block is settled.
-    pub unsafe fn kept(&self, block: usize) -> Kept {
+    unsafe fn kept(&self, block: usize) -> Kept {
         // SAFETY: the caller's promise.
         unsafe { *self.kept.add(block) }
     }
@@ -76,16 +75,23 @@ pub fn scratch_bytes(problem: &Problem) -> usize {
     problem.blocks() * size_of::<Kept>() + left * problem.n * size_of::<Sums>()
 }
 
-/// Sweeps over all blocks; afterwards what is kept of each is in `scratch`.
+/// Sweeps over all blocks; afterwards tells `settled` of each its first channel, how many channels it has, and what is kept.
 ///
 /// # Safety
-/// As the methods of [`Sweep`]; `scratch` is of this problem.
-pub unsafe fn run<S: Sweep>(problem: &Problem, sweep: &S, scratch: Scratch, team: &Team) {
+/// As the methods of [`Sweep`], of the call with these arguments, whose scratch memory has [`scratch_bytes`].
+pub unsafe fn run<S: Sweep>(
+    problem: &Problem,
+    sweep: &S,
+    args: &KernelArgs<'_>,
+    mut settled: impl FnMut(usize, usize, &Kept),
+) {
+    // SAFETY: the caller's promise.
+    let scratch = unsafe { Scratch::new(problem, args.scratch.as_ptr()) };
     let (threads, images) = (problem.threads.max(1), problem.n);
     let left = problem.blocks() % threads;
     let whole = problem.blocks() - left;
     let phases = Phases::new(threads, (0..left).flat_map(|_| [images, 1, images]));
-    team.run(threads, &|thread| {
+    args.team.run(threads, &|thread| {
         // Not the fields: who captures them alone captures pointers, which are not to be shared.
         let scratch = &scratch;
         for block in part(whole, threads, thread) {
@@ -117,4 +123,9 @@ pub unsafe fn run<S: Sweep>(problem: &Problem, sweep: &S, scratch: Scratch, team
             phases.work(phase + 2, thread, |n| unsafe { sweep.write(images - 1 - n, block, &scratch.kept(block)) });
         }
     });
+    for block in 0..problem.blocks() {
+        let (first, n) = problem.channels_of(block);
+        // SAFETY: all blocks are settled.
+        settled(first, n, &unsafe { scratch.kept(block) });
+    }
 }

@@ -8,11 +8,10 @@ use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
 use crate::library::Library;
 use crate::scratch::ScratchPlan;
-use crate::short;
 use half::{bf16, f16};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_ops::nn::batch_norm::BatchNormParams;
-use mxrs_types::{DType, Layout, Result};
+use mxrs_types::{DType, Layout, Result, bfloat16};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -128,7 +127,7 @@ impl Kernel for BnRelu {
             match self.dtype {
                 DType::F32 => self.run::<f32>(args, |x| x, |x| x),
                 DType::F16 => self.run::<f16>(args, f16::to_f32, f16::from_f32),
-                _ => self.run::<bf16>(args, short::widen, short::narrow),
+                _ => self.run::<bf16>(args, bfloat16::widen, bfloat16::narrow),
             }
             Ok(())
         })

@@ -1,6 +1,6 @@
 //! The flags of data and augmentation, and the parameters of the record iterator they become.
 
-use super::kind::{Defaults, Kind};
+use super::kind::Defaults;
 use crate::args::{Rgb, image_shape, positive_rgb, rgb, switch};
 use crate::exit::{Failure, Outcome};
 use mxrs::types::Shape;
@@ -21,9 +21,9 @@ pub struct Data {
     /// Its index
     #[arg(long, value_name = "FILE")]
     pub data_val_idx: Option<PathBuf>,
-    /// Mean of red, green and blue, in pixel values
-    #[arg(long, value_name = "R,G,B", default_value = "123.68,116.779,103.939", value_parser = rgb)]
-    pub rgb_mean: Rgb,
+    /// Mean of red, green and blue, in pixel values [default: 123.68,116.779,103.939]
+    #[arg(long, value_name = "R,G,B", value_parser = rgb)]
+    pub rgb_mean: Option<Rgb>,
     /// Divisor of red, green and blue [default: 1,1,1]
     #[arg(long, value_name = "R,G,B", value_parser = positive_rgb)]
     pub rgb_std: Option<Rgb>,
@@ -36,9 +36,9 @@ pub struct Data {
     /// Examples of an epoch, for the learning rate's steps; counted in the record file where it is not given or differs
     #[arg(long, value_name = "N")]
     pub num_examples: Option<u64>,
-    /// Threads that decode
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
-    pub data_nthreads: u16,
+    /// Threads that decode [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub data_nthreads: Option<u16>,
     /// Train on one synthetic batch, to see how fast that is
     #[arg(long, value_name = "0|1", default_value = "0", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub benchmark: bool,
@@ -51,7 +51,7 @@ pub struct Data {
 }
 
 /// How images are varied. Flags that are not given have the value of [`Data::parameters`].
-#[derive(clap::Args, Clone, Debug, Default)]
+#[derive(clap::Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Augmentation")]
 pub struct Augmentation {
     /// The set of values used for ImageNet, where a flag does not say otherwise
@@ -139,6 +139,8 @@ const IMAGENET: [(&str, &str); 11] = [
     ("saturation", "0.4"),
     ("pca_noise", "0.1"),
 ];
+/// The mean of each colour in that set, which is taken for all.
+const IMAGENET_MEAN: Rgb = Rgb([123.68, 116.779, 103.939]);
 /// The divisor of each colour in that set.
 const IMAGENET_STD: Rgb = Rgb([58.393, 57.12, 57.375]);
 
@@ -152,25 +154,28 @@ impl Data {
         self.rgb_std.unwrap_or(of_set)
     }
 
-    /// Refuses what says which records are read, and how they are varied: MNIST's files are always the same four.
+    /// Refuses what says which records are read, how they are decoded, normalised and varied: MNIST's files are always the same
+    /// four, of plain pixels.
     ///
     /// # Errors
     /// [`Failure::Usage`] naming the first such flag.
     pub fn refuse_records(&self) -> Outcome {
-        let files = [
-            ("--data-train", &self.data_train),
-            ("--data-train-idx", &self.data_train_idx),
-            ("--data-val", &self.data_val),
-            ("--data-val-idx", &self.data_val_idx),
+        let flags = [
+            ("--data-train", self.data_train.is_some()),
+            ("--data-train-idx", self.data_train_idx.is_some()),
+            ("--data-val", self.data_val.is_some()),
+            ("--data-val-idx", self.data_val_idx.is_some()),
+            ("--rgb-mean", self.rgb_mean.is_some()),
+            ("--rgb-std", self.rgb_std.is_some()),
+            ("--data-nthreads", self.data_nthreads.is_some()),
+            ("--strict", self.strict),
         ];
-        if let Some((flag, _)) = files.iter().find(|(_, file)| file.is_some()) {
+        if let Some((flag, _)) = flags.iter().find(|(_, is_given)| *is_given) {
             return Err(Failure::Usage(format!(
-                "{flag}: `train mnist` reads the four files of MNIST in the folder data"
+                "{flag}: `train mnist` reads the four files of MNIST in the folder data, as they are; leave the flag out"
             )));
         }
-        let edges = self.augmentation.pad_size.is_some() || self.augmentation.fill_value.is_some();
-        // Padding and its value are always among the parameters.
-        if edges || self.parameters(&Kind::Mnist.defaults()).len() > 2 {
+        if self.augmentation != Augmentation::default() {
             return Err(Failure::Usage("`train mnist` has no augmentation; leave its flags out".into()));
         }
         Ok(())
@@ -178,7 +183,7 @@ impl Data {
 
     /// What normalises pixels, in training and in validation.
     pub fn normalisation(&self) -> Parameters {
-        let (mean, std) = (self.rgb_mean.0, self.std().0);
+        let (mean, std) = (self.rgb_mean.unwrap_or(IMAGENET_MEAN).0, self.std().0);
         let names = ["mean_r", "mean_g", "mean_b", "std_r", "std_g", "std_b"];
         names.into_iter().zip(mean.into_iter().chain(std)).map(|(name, value)| (name, value.to_string())).collect()
     }

@@ -87,7 +87,7 @@ pub fn record_iterator(
         ("path_imgrec", path.display().to_string()),
         ("data_shape", format!("({channels},{height},{width})")),
         ("batch_size", plan.batch_size.to_string()),
-        ("preprocess_threads", plan.data.data_nthreads.to_string()),
+        ("preprocess_threads", plan.data.data_nthreads.unwrap_or(4).to_string()),
         ("seed", seed.clone()),
         ("seed_aug", seed),
         ("max_bad_records", if plan.data.strict { 0 } else { ALL_MAY_BE_BAD }.to_string()),

@@ -100,7 +100,7 @@ pub fn optimizer(
         ("learning_rate", plan.lr.to_string()),
         ("wd", training.wd.unwrap_or(plan.defaults.wd).to_string()),
         ("multi_precision", "True".to_owned()),
-        ("begin_num_update", (begin * epoch_size).to_string()),
+        ("begin_num_update", begin.saturating_mul(epoch_size).to_string()),
     ];
     if WITH_MOMENTUM.contains(&training.optimizer.to_lowercase().as_str()) {
         parameters.push(("momentum", training.mom.unwrap_or(plan.defaults.mom).to_string()));

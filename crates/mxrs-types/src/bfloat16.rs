@@ -1,5 +1,11 @@
 //! Conversions of bfloat16 without branches, which compilers turn into vector instructions; those of `half` look for NaN
 //! first.
+//!
+//! ```
+//! use mxrs_types::bfloat16::{narrow, widen};
+//!
+//! assert_eq!(widen(narrow(1.0 + 1.0 / 256.0)), 1.0);
+//! ```
 
 use half::bf16;
 
