@@ -6,6 +6,7 @@ mod workers;
 
 pub use batchify::stack;
 pub use sampler::{BatchSampler, LastSamples, Sampler};
+pub use workers::is_loader_thread;
 
 use mxrs_format::Dense;
 use mxrs_sync::Arc;

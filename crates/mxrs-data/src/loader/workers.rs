@@ -4,8 +4,18 @@ use super::Maker;
 use mxrs_format::Dense;
 use mxrs_sync::{Arc, Condvar, Rank, RankedMutex, thread};
 use mxrs_types::{Error, ErrorKind, Result};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+std::thread_local! {
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is one that a [`DataLoader`](super::DataLoader) makes batches with.
+pub fn is_loader_thread() -> bool {
+    IS_WORKER.get()
+}
 
 /// The threads. Dropping them waits for the batches that are being made.
 pub(super) struct Workers {
@@ -57,7 +67,10 @@ impl Workers {
         let mut workers = Self { shared, threads: Vec::new() };
         for i in 0..n {
             let shared = Arc::clone(&workers.shared);
-            let thread = thread::Builder::new().name(format!("mxrs-load-{i}")).spawn(move || shared.work());
+            let thread = thread::Builder::new().name(format!("mxrs-load-{i}")).spawn(move || {
+                IS_WORKER.set(true);
+                shared.work();
+            });
             workers.threads.push(thread.map_err(|e| Error::io("thread of a data loader", &e))?);
         }
         Ok(workers)
