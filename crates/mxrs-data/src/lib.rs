@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Read next: [`DataIter`] for what all iterators do, [`ImageRecordIter`] for whole files of records, [`Augment`] for random
-//! changes of images, [`prepare`] for what happens to one image without any.
+//! changes of images, [`transform`] for those of Gluon's names, [`prepare`] for what happens to one image without any.
 
 // One reason only: `wide` calls functions compiled for AVX2 after asking the processor whether it has that.
 #![allow(unsafe_code)]
@@ -50,6 +50,7 @@ mod resample;
 mod resize_iter;
 mod text;
 mod threads;
+pub mod transform;
 mod wide;
 
 /// Readers that take bytes, for the targets of `fuzz/`.
@@ -73,6 +74,7 @@ pub use normalise::PixelType;
 pub use options::ImageOptions;
 pub use prefetching_iter::PrefetchingIter;
 pub use prepare::{prepare, prepare_on};
+pub use random::Random;
 pub use record_iter::{ImageRecordIter, ImageRecordIterBuilder};
 pub use resample::{InterMethod, Interpolation, resize, resize_on};
 pub use resize_iter::ResizeIter;

@@ -34,6 +34,7 @@ struct Shared {
 
 /// Batches are begun in order, at most `ahead` before the one that is waited for, and kept until they are taken.
 struct State {
+    epoch: u64,
     batches: Arc<Vec<Vec<u64>>>,
     /// Counts restarts, so that what was begun before one is dropped.
     generation: u64,
@@ -49,6 +50,7 @@ struct State {
 impl Workers {
     pub(super) fn start(maker: &Arc<Maker>, n: usize, ahead: usize) -> Result<Self> {
         let state = State {
+            epoch: 0,
             batches: Arc::default(),
             generation: 0,
             begin: 0,
@@ -76,11 +78,11 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Makes these batches from now on, beginning with one of them.
-    pub(super) fn restart(&self, batches: Arc<Vec<Vec<u64>>>, first: u64) {
+    /// Makes these batches of an epoch from now on, beginning with one of them.
+    pub(super) fn restart(&self, epoch: u64, batches: Arc<Vec<Vec<u64>>>, first: u64) {
         let mut state = self.shared.state.lock();
         state.generation += 1;
-        (state.batches, state.begin, state.take) = (batches, first, first);
+        (state.epoch, state.batches, state.begin, state.take) = (epoch, batches, first, first);
         state.done.clear();
         drop(state);
         self.shared.work.notify_all();
@@ -119,9 +121,9 @@ impl Shared {
                 continue;
             };
             state.begin += 1;
-            let generation = state.generation;
+            let (generation, epoch) = (state.generation, state.epoch);
             drop(state);
-            let made = catch_unwind(AssertUnwindSafe(|| self.maker.make(&samples)));
+            let made = catch_unwind(AssertUnwindSafe(|| self.maker.make(epoch, &samples)));
             let batch = made.unwrap_or_else(|panic| {
                 let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                 let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
