@@ -17,7 +17,11 @@ fn shift(most: u32, random: &mut Random) -> i32 {
 
 /// Shifts all pixels; what goes beyond the range of a component stays at its end.
 pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
-    let [h, s, l] = [augment.random_h, augment.random_s, augment.random_l].map(|most| shift(most, random));
+    shift_hls(image, [augment.random_h, augment.random_s, augment.random_l].map(|most| shift(most, random)));
+}
+
+/// Shifts hue, saturation and lightness of all pixels by so much.
+pub(crate) fn shift_hls(image: &mut Image, [h, s, l]: [i32; 3]) {
     let channels = image.channels();
     for pixel in image.pixels_mut().chunks_exact_mut(channels) {
         let [r, g, b, ..] = pixel else { continue };

@@ -195,7 +195,7 @@ impl Picture {
     }
 
     /// The image with rows, or else columns, in the opposite order.
-    pub(super) fn flipped(self, upside_down: bool) -> Result<Self> {
+    pub(crate) fn flipped(self, upside_down: bool) -> Result<Self> {
         let (height, width) = (self.height(), self.width());
         let from = |y: usize, x: usize| if upside_down { (height - 1 - y, x) } else { (y, width - 1 - x) };
         match self {
