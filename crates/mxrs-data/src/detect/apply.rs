@@ -152,3 +152,28 @@ fn region(sampler: &CropSampler, aspect: f32, random: &mut Random) -> Rect {
     let (left, top) = (random.uniform(0.0, 1.0 - width), random.uniform(0.0, 1.0 - height));
     Rect { left, top, width, height }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A border that is hardly seen is left out; the others have the size that was drawn.
+    #[test]
+    fn borders_below_a_twentieth_are_left_out() {
+        let sizes = |most: f32| -> Vec<usize> {
+            let augment = DetectAugment { max_pad_scale: most, ..DetectAugment::default() };
+            let draw = |i| {
+                let image = Image::new(100, 100, 1, vec![0; 10_000]).unwrap();
+                let mut objects = Objects::read(&[2.0, 5.0]).unwrap();
+                let limits = DecodeLimits::default();
+                pad(image, &mut objects, &augment, &limits, &mut Random::keyed(&[i])).unwrap().height()
+            };
+            (0..200).map(draw).collect()
+        };
+        assert!(sizes(1.049).iter().all(|size| *size == 100));
+        let some = sizes(1.1);
+        assert!(some.iter().all(|size| *size == 100 || (103..=110).contains(size)), "{some:?}");
+        // Half of the scales are below; four standard errors.
+        assert!(some.iter().filter(|size| **size == 100).count().abs_diff(100) < 29, "{some:?}");
+    }
+}

@@ -203,3 +203,33 @@ impl Transform for CropResize {
         cut_and_resize(picture, region, self.size.unwrap_or(self.part), self.method, draw)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where every try fits, the part of the area is uniform and so is the logarithm of the proportion.
+    #[test]
+    fn areas_and_proportions_follow_the_formulas() {
+        let crop = RandomResizedCrop { area: (0.1, 0.4), ratio: (0.5, 2.0), ..RandomResizedCrop::new(8, 8) };
+        let n = 4000;
+        let regions = (0..n).map(|i| crop.region(1000, 1000, &mut Draw::keyed(&[i])).expect("at most 0.9 of a side"));
+        let (mut areas, mut logs) = (0.0, 0.0);
+        for r in regions {
+            assert!(r.top + r.height <= 1000 && r.left + r.width <= 1000);
+            areas += (r.height * r.width) as f64 / 1e6 / n as f64;
+            logs += (r.width as f64 / r.height as f64).ln() / n as f64;
+        }
+        // Four standard errors of uniform numbers from 0.1 to 0.4 and from -0.69 to 0.69; rounding adds below 0.0005.
+        assert!((areas - 0.25).abs() < 0.006, "{areas}");
+        assert!(logs.abs() < 0.026, "{logs}");
+    }
+
+    /// One try of an exact size: sides are rounded, not more.
+    #[test]
+    fn sides_are_those_of_area_and_proportion() {
+        let crop = RandomResizedCrop { area: (0.25, 0.25), ratio: (4.0, 4.0), ..RandomResizedCrop::new(8, 8) };
+        let region = crop.region(400, 400, &mut Draw::keyed(&[])).unwrap();
+        assert_eq!((region.height, region.width), (100, 400));
+    }
+}
