@@ -103,17 +103,7 @@ mod tests {
 
     #[test]
     fn probabilities_come_out() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
-        let load = Load {
-            network: "lenet".into(),
-            symbol: format!("{folder}/lenet-symbol.json").into(),
-            params: format!("{folder}/lenet-0010.params").into(),
-            onnx: "".into(),
-            shape: vec![2, 1, 28, 28],
-            dtype: "float32".into(),
-            threads: 1,
-            mode: "inference".into(),
-        };
+        let load = super::super::serve::lenet("inference");
         let runtime = Runtime::builder().build().unwrap();
         let mut bound = Bound::new(&runtime, &load).unwrap();
         let outputs = bound.answer(&super::super::serve::uniform(load.n_elements())).unwrap();

@@ -175,6 +175,22 @@ pub fn uniform(n: usize) -> Vec<f32> {
     (0..n).map(|_| next()).collect()
 }
 
+/// A trained LeNet of the digits, in batches of two.
+#[cfg(test)]
+pub fn lenet(mode: &str) -> Load {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
+    Load {
+        network: "lenet".into(),
+        symbol: format!("{folder}/lenet-symbol.json").into(),
+        params: format!("{folder}/lenet-0010.params").into(),
+        onnx: "".into(),
+        shape: vec![2, 1, 28, 28],
+        dtype: "float32".into(),
+        threads: 1,
+        mode: mode.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

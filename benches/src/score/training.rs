@@ -6,12 +6,12 @@ use anyhow::{Context, Result, bail};
 use mxrs::Runtime;
 use mxrs::data::{DataBatch, DataDesc};
 use mxrs::exec::BindOptions;
-use mxrs::format::{AlignedBytes, Checkpoint, Dense, Options, Tensor};
+use mxrs::format::{Checkpoint, Options, Tensor};
 use mxrs::ndarray::NdArray;
 use mxrs::optim::Updater;
 use mxrs::train::{BindFor, InitOptions, Module, ModuleNames};
 use mxrs::types::{DType, Shape};
-use mxrs::{Model, types};
+use mxrs::Model;
 
 /// As in serve.py: small, so that random labels do not drive random weights to infinity.
 const SGD: [(&str, &str); 3] = [("learning_rate", "0.001"), ("momentum", "0.9"), ("wd", "0.0001")];
@@ -70,7 +70,8 @@ impl Network for Trained {
     fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>> {
         let rows = self.shape[0];
         let labels: Vec<f32> = (0..rows).map(|row| (row * 7919 % self.n_classes) as f32).collect();
-        let (data, label) = (dense(self.shape.clone(), batch)?, dense([rows].into(), &labels)?);
+        let data = Tensor::from_slice(self.shape.clone(), batch)?.into_dense()?;
+        let label = Tensor::from_slice([rows], &labels)?.into_dense()?;
         self.batch =
             Some(DataBatch { data: vec![data], labels: vec![label], index: (0..rows as u64).collect(), pad: 0 });
         self.step()?;
@@ -78,29 +79,14 @@ impl Network for Trained {
     }
 }
 
-fn dense(shape: Shape, values: &[f32]) -> types::Result<Dense> {
-    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
-    Tensor::dense(DType::F32, shape, AlignedBytes::copy_of(&bytes))?.into_dense()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::serve::uniform;
+    use crate::score::serve::{lenet, uniform};
 
     #[test]
     fn steps_make_the_batch_likelier() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
-        let load = Load {
-            network: "lenet".into(),
-            symbol: format!("{folder}/lenet-symbol.json").into(),
-            params: format!("{folder}/lenet-0010.params").into(),
-            onnx: "".into(),
-            shape: vec![2, 1, 28, 28],
-            dtype: "float32".into(),
-            threads: 1,
-            mode: "training".into(),
-        };
+        let load = lenet("training");
         let runtime = Runtime::builder().build().unwrap();
         for dtype in ["float32", "bfloat16"] {
             check(&runtime, &Load { dtype: dtype.into(), ..load.clone() });

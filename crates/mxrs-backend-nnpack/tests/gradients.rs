@@ -2,6 +2,7 @@
 //! the same bits on any number of threads.
 
 mod copies;
+mod problem;
 
 use copies::copy;
 use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions};
@@ -10,6 +11,7 @@ use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::team;
 use mxrs_types::{DType, WriteReq};
+use problem::{Numbers, Window};
 use std::sync::Arc;
 
 /// A gradient.
@@ -33,32 +35,6 @@ struct Case {
     is_short: bool,
 }
 
-/// Numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 16
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn of<T: Copy, const N: usize>(&mut self, values: [T; N]) -> T {
-        values[self.below(N)]
-    }
-
-    /// Numbers that bfloat16 has too, where they are to be short.
-    fn tensor(&mut self, n: usize, is_short: bool) -> Vec<f64> {
-        let steps = if is_short { 64 } else { 1024 };
-        (0..n).map(|_| f64::from((self.next() % (2 * steps)) as f32 / steps as f32 - 1.0)).collect()
-    }
-}
-
 impl Case {
     /// One with this window and stride.
     fn random(numbers: &mut Numbers, window: (usize, usize), stride: (usize, usize)) -> Self {
@@ -79,24 +55,16 @@ impl Case {
         if self.is_short { DType::BF16 } else { DType::F32 }
     }
 
+    fn window(&self) -> Window {
+        Window { size: self.window, stride: self.stride, pad: self.pad }
+    }
+
     fn out_size(&self) -> (usize, usize) {
-        let along = |size, window, stride, pad| (size + 2 * pad - window) / stride + 1;
-        (
-            along(self.size.0, self.window.0, self.stride.0, self.pad.0),
-            along(self.size.1, self.window.1, self.stride.1, self.pad.1),
-        )
+        self.window().out_size(self.size)
     }
 
     fn attrs(&self) -> Attrs {
-        let pair = |(a, b): (usize, usize)| format!("({a}, {b})");
-        let (kernel, stride, pad, k) = (pair(self.window), pair(self.stride), pair(self.pad), self.k.to_string());
-        Attrs::from([
-            ("kernel", kernel.as_str()),
-            ("stride", stride.as_str()),
-            ("pad", pad.as_str()),
-            ("num_filter", k.as_str()),
-            ("no_bias", "True"),
-        ])
+        self.window().attrs(self.k)
     }
 
     /// Shapes of data, weight and output.
@@ -224,7 +192,8 @@ impl Case {
     /// Compares the gradient with the sum in double; says what ran.
     fn check(&self, of: Of, backend: &Nnpack, team: &Team, numbers: &mut Numbers) -> String {
         let [data, weight, ograd] = self.shapes().map(|sizes| sizes.iter().product::<usize>());
-        let mut tensor = |n| numbers.tensor(n, self.is_short);
+        let steps = if self.is_short { 64 } else { 1024 };
+        let mut tensor = |n| numbers.tensor(n, steps);
         let (first, second) = (tensor(ograd), tensor(if of == Of::Data { weight } else { data }));
         let mut want = vec![0.0; if of == Of::Data { data } else { weight }];
         self.products(|data, weight, out| match of {
@@ -322,7 +291,7 @@ fn gradients_are_the_same_bits_on_any_number_of_threads() {
         for window in [(1, 1), (3, 3), (1, 7)] {
             let case = Case { n: 3, c: 70, k: 100, size: (17, 19), ..Case::random(&mut numbers, window, (1, 1)) };
             let [data, weight, ograd] = case.shapes().map(|sizes| sizes.iter().product::<usize>());
-            let mut tensor = |n| numbers.tensor(n, false);
+            let mut tensor = |n| numbers.tensor(n, 1024);
             let (first, second) = (tensor(ograd), tensor(if of == Of::Data { weight } else { data }));
             let results = [1, 2, 3].map(|threads| {
                 let (backend, team) = backends(&[threads], true).pop().expect("one at least");

@@ -1,6 +1,7 @@
 //! Random convolutions, with every kind of epilogue, against a sum of products in double precision.
 
 mod copies;
+mod problem;
 
 use copies::copy;
 use half::bf16;
@@ -10,6 +11,7 @@ use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::{check_images_apart, team};
 use mxrs_types::{DType, WriteReq};
+use problem::{Numbers, Window};
 
 /// A convolution with what follows it.
 #[derive(Clone, Copy, Debug)]
@@ -27,67 +29,40 @@ struct Case {
     dtype: DType,
 }
 
-/// Numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 16
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn tensor(&mut self, n: usize) -> Vec<f64> {
-        (0..n).map(|_| f64::from((self.next() % 2048) as f32 / 1024.0 - 1.0)).collect()
-    }
-}
-
 impl Case {
     fn random(numbers: &mut Numbers) -> Self {
-        let window = [(1, 1), (3, 3), (1, 7), (7, 1), (5, 5), (2, 3), (7, 7)][numbers.below(7)];
+        let window = numbers.of([(1, 1), (3, 3), (1, 7), (7, 1), (5, 5), (2, 3), (7, 7)]);
         Self {
             n: 1 + numbers.below(3),
-            c: [1, 3, 4, 16, 20, 32, 70][numbers.below(7)],
-            k: [3, 16, 32, 40, 64, 100][numbers.below(6)],
+            c: numbers.of([1, 3, 4, 16, 20, 32, 70]),
+            k: numbers.of([3, 16, 32, 40, 64, 100]),
             size: (window.0 + numbers.below(14), window.1 + numbers.below(18)),
             window,
             stride: (1 + numbers.below(3), 1 + numbers.below(4)),
             pad: (numbers.below(window.0 + 1), numbers.below(window.1 + 1)),
             bias: numbers.below(2) == 0,
             sum: numbers.below(3) == 0,
-            act: ["none", "relu", "clip"][numbers.below(3)],
+            act: numbers.of(["none", "relu", "clip"]),
             dtype: DType::F32,
         }
     }
 
+    fn window(&self) -> Window {
+        Window { size: self.window, stride: self.stride, pad: self.pad }
+    }
+
     fn out_size(&self) -> (usize, usize) {
-        let along = |size, window, stride, pad| (size + 2 * pad - window) / stride + 1;
-        (
-            along(self.size.0, self.window.0, self.stride.0, self.pad.0),
-            along(self.size.1, self.window.1, self.stride.1, self.pad.1),
-        )
+        self.window().out_size(self.size)
     }
 
     fn attrs(&self) -> Attrs {
-        let pair = |(a, b): (usize, usize)| format!("({a}, {b})");
         let word = |flag: bool| if flag { "True" } else { "False" };
-        let (kernel, stride, pad, k) = (pair(self.window), pair(self.stride), pair(self.pad), self.k.to_string());
-        Attrs::from([
-            ("kernel", kernel.as_str()),
-            ("stride", stride.as_str()),
-            ("pad", pad.as_str()),
-            ("num_filter", k.as_str()),
-            ("no_bias", word(!self.bias)),
-            ("with_sum", word(self.sum)),
-            ("act", self.act),
-            ("a_min", "-0.5"),
-            ("a_max", "0.75"),
-        ])
+        let mut attrs = self.window().attrs(self.k);
+        let more = [("no_bias", word(!self.bias)), ("with_sum", word(self.sum)), ("act", self.act)];
+        for (key, value) in more.into_iter().chain([("a_min", "-0.5"), ("a_max", "0.75")]) {
+            attrs.set(key, value);
+        }
+        attrs
     }
 
     fn expected(&self, data: &[f64], weight: &[f64], bias: Option<&[f64]>, sum: Option<&[f64]>) -> Vec<f64> {
@@ -150,7 +125,8 @@ impl Case {
         inputs.extend(self.bias.then(|| dense(&[self.k])));
         inputs.extend(self.sum.then(|| out.clone()));
         let exact = |x: Vec<f64>| AlignedBuffer::from_f64(&x, self.dtype).to_f64(self.dtype);
-        let data: Vec<Vec<f64>> = inputs.iter().map(|desc| exact(numbers.tensor(desc.shape.n_elements()))).collect();
+        let data: Vec<Vec<f64>> =
+            inputs.iter().map(|desc| exact(numbers.tensor(desc.shape.n_elements(), 1024))).collect();
         let bias = self.bias.then(|| &data[2][..]);
         let sum = self.sum.then(|| &data[inputs.len() - 1][..]);
         let weights: Vec<f64> = match backend.options().weights {
@@ -291,7 +267,7 @@ fn weights_kept_as_bfloat16_are_those_rounded_and_nothing_else_is() {
                 for _ in 0..6 {
                     let random = Case::random(&mut numbers);
                     // At most 64 pixels; more channels than one product sums up at a time.
-                    let (c, k) = ([16, 70, 1100][numbers.below(3)], [3, 32, 40, 100][numbers.below(4)]);
+                    let (c, k) = (numbers.of([16, 70, 1100]), numbers.of([3, 32, 40, 100]));
                     let size = (window.0 + numbers.below(7), window.1 + numbers.below(7));
                     let case = Case { n: 1, c, k, size, window, pad: (0, 0), ..random };
                     case.check(&backend, &team, &mut numbers);
@@ -313,7 +289,7 @@ fn random_problems_of_bfloat16_round_once() {
             for window in [(3, 3), (1, 7), (7, 1), (5, 5), (1, 3), (3, 1)] {
                 for _ in 0..2 {
                     let random = Case::random(&mut numbers);
-                    let (c, k) = ([16, 48, 64][numbers.below(3)], [16, 32, 80][numbers.below(3)]);
+                    let (c, k) = (numbers.of([16, 48, 64]), numbers.of([16, 32, 80]));
                     let size = (window.0 + numbers.below(20), window.1 + numbers.below(40));
                     let pad = (numbers.below(window.0), numbers.below(window.1));
                     let case = Case { c, k, size, window, pad, stride: (1, 1), dtype: DType::BF16, ..random };
@@ -386,7 +362,7 @@ fn winograd_agrees_with_double_precision() {
             for _ in 0..10 {
                 let case = Case::random(&mut numbers);
                 let (c, pad) = (16 + numbers.below(60), (numbers.below(2), numbers.below(3)));
-                let window = [(3, 3), (5, 5), (1, 3), (3, 1), (1, 7), (7, 1)][numbers.below(6)];
+                let window = numbers.of([(3, 3), (5, 5), (1, 3), (3, 1), (1, 7), (7, 1)]);
                 let case = Case { c, window, stride: (1, 1), pad, size: (7 + c / 4, 8 + c % 11), ..case };
                 case.check(&backend, &team, &mut numbers);
             }
@@ -459,8 +435,8 @@ fn fourier_transforms_agree_with_double_precision() {
                     let pad = (numbers.below(window.0 + 2), numbers.below(window.1 + 2));
                     let size = (window.0 + numbers.below(14), window.1 + numbers.below(24));
                     let case = Case { n: 1 + numbers.below(2), c: 16 + numbers.below(24), window, pad, size, ..random };
-                    let case = Case { stride: (1, 1), k: [3, 40, 64][numbers.below(3)], ..case };
-                    let way = format!("{tile}/{}/{}x{}@{threads}", ["each", "together"][numbers.below(2)], 5, 1);
+                    let case = Case { stride: (1, 1), k: numbers.of([3, 40, 64]), ..case };
+                    let way = format!("{tile}/{}/{}x{}@{threads}", numbers.of(["each", "together"]), 5, 1);
                     case.check_way(&backend, &team, &mut numbers, &way);
                     case.check_way(&backend, &team, &mut numbers, &format!("{tile}@{threads}"));
                 }

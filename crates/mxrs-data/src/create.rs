@@ -5,8 +5,15 @@ use crate::{CsvIter, DataIter, LibSvmSettings, MnistIter, PixelType};
 use mxrs_types::{Error, Result};
 
 /// Names that [`create`] knows.
-const NAMES: [&str; 6] =
-    ["ImageRecordIter", "ImageRecordUInt8Iter", "ImageRecordInt8Iter", "MNISTIter", "CSVIter", "LibSVMIter"];
+const NAMES: [&str; 7] = [
+    "ImageRecordIter",
+    "ImageRecordUInt8Iter",
+    "ImageRecordInt8Iter",
+    "ImageDetRecordIter",
+    "MNISTIter",
+    "CSVIter",
+    "LibSVMIter",
+];
 
 /// The iterator of this name with MXNet's parameters as text, as scripts hand them over. Those of record files read ahead.
 ///
@@ -28,6 +35,14 @@ pub fn create(name: &str, params: &[(&str, &str)]) -> Result<Box<dyn DataIter>> 
         "ImageRecordIter" => records("ImageRecordIter", None),
         "ImageRecordUInt8Iter" => records("ImageRecordUInt8Iter", Some(PixelType::U8)),
         "ImageRecordInt8Iter" => records("ImageRecordInt8Iter", Some(PixelType::I8)),
+        "ImageDetRecordIter" => {
+            Ok(Box::new(ImageRecordIterBuilder::from_detection_params(params)?.build_prefetching()?))
+        }
+        "ImageIter" | "ImageDetIter" => {
+            let expected = "ImageRecordIter, or ImageDetRecordIter; for images with transforms of their own DataLoader \
+                            with transform::Transformed";
+            Err(Error::invalid("name of an iterator", name, expected))
+        }
         "MNISTIter" => Ok(Box::new(MnistIter::from_params(params)?.build()?)),
         "CSVIter" => Ok(Box::new(CsvIter::from_params(params)?.build()?)),
         "LibSVMIter" => Ok(Box::new(LibSvmSettings::from_params(params)?.build()?)),

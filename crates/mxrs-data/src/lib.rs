@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Read next: [`DataIter`] for what all iterators do, [`ImageRecordIter`] for whole files of records, [`Augment`] for random
-//! changes of images, [`prepare`] for what happens to one image without any.
+//! changes of images, [`transform`] for those of Gluon's names, [`prepare`] for what happens to one image without any.
 
 // One reason only: `wide` calls functions compiled for AVX2 after asking the processor whether it has that.
 #![allow(unsafe_code)]
@@ -28,6 +28,7 @@ mod augment;
 mod batch;
 mod create;
 mod decode;
+mod detect;
 mod encode;
 mod fault;
 mod idx_ubyte;
@@ -50,6 +51,7 @@ mod resample;
 mod resize_iter;
 mod text;
 mod threads;
+pub mod transform;
 mod wide;
 
 /// Readers that take bytes, for the targets of `fuzz/`.
@@ -63,16 +65,18 @@ pub use augment::Augment;
 pub use batch::Batch;
 pub use create::create;
 pub use decode::{DecodeLimits, decode};
+pub use detect::{CropEmit, CropSampler, DetectAugment, DetectResize, RandomShift};
 pub use encode::{Encoding, encode};
 pub use image::Image;
 pub use iter::{DataBatch, DataDesc, DataIter};
-pub use loader::{BatchSampler, DataLoader, DataLoaderBuilder, Dataset, LastSamples, Sampler, stack};
+pub use loader::{BatchSampler, DataLoader, DataLoaderBuilder, Dataset, LastSamples, Sampler, is_loader_thread, stack};
 pub use mnist_iter::MnistIter;
 pub use nd_array_iter::{LastBatch, NdArrayIter, NdArrayIterBuilder};
 pub use normalise::PixelType;
 pub use options::ImageOptions;
 pub use prefetching_iter::PrefetchingIter;
 pub use prepare::{prepare, prepare_on};
+pub use random::Random;
 pub use record_iter::{ImageRecordIter, ImageRecordIterBuilder};
 pub use resample::{InterMethod, Interpolation, resize, resize_on};
 pub use resize_iter::ResizeIter;

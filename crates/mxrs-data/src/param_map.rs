@@ -82,12 +82,19 @@ impl<'a> ParamMap<'a> {
     /// # Errors
     /// [`ErrorKind::Attribute`] when they are none.
     pub(crate) fn sizes(&self, name: &str) -> Result<Option<Vec<usize>>> {
+        self.list(name, "whole numbers, such as (3, 224, 224)")
+    }
+
+    /// Numbers in brackets or without.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Attribute`] when they are none.
+    pub(crate) fn list<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<Vec<T>>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let inner = text.strip_prefix(['(', '[']).and_then(|t| t.strip_suffix([')', ']'])).unwrap_or(text).trim();
         let numbers = inner.strip_suffix(',').unwrap_or(inner).split(',').map(|size| size.trim().parse());
-        let numbers: std::result::Result<Vec<usize>, _> =
-            if inner.is_empty() { Ok(Vec::new()) } else { numbers.collect() };
-        numbers.map(Some).map_err(|_| self.bad(name, text, "whole numbers, such as (3, 224, 224)"))
+        let numbers: std::result::Result<Vec<T>, _> = if inner.is_empty() { Ok(Vec::new()) } else { numbers.collect() };
+        numbers.map(Some).map_err(|_| self.bad(name, text, expected))
     }
 
     /// An error about a value that was read.

@@ -58,11 +58,14 @@ pub fn prepare_on(threads: &ImageThreads, image: &Image, options: &ImageOptions,
 
 /// Height and width to resize to so that the shorter edge has the wanted length.
 pub(crate) fn shorter_edge(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
-    let edge = options.resize?;
-    let (h, w) = (image.height(), image.width());
+    Some(shorter_edge_to(options.resize?, (image.height(), image.width())))
+}
+
+/// Height and width where the shorter edge has the length `edge`, in the proportion of these, which are not 0.
+pub(crate) fn shorter_edge_to(edge: usize, (h, w): (usize, usize)) -> (usize, usize) {
     let longer =
         |long: usize, short: usize| usize::try_from(edge as u128 * long as u128 / short as u128).unwrap_or(usize::MAX);
-    Some(if h > w { (longer(h, w), edge) } else { (edge, longer(w, h)) })
+    if h > w { (longer(h, w), edge) } else { (edge, longer(w, h)) }
 }
 
 /// Height and width to resize to when the image is too low.

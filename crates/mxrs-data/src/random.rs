@@ -3,9 +3,16 @@
 /// A stream of random numbers. Two with the same keys are the same on every machine and in every version; streams with
 /// different keys have nothing to do with each other.
 ///
+/// ```
+/// use mxrs_data::Random;
+/// let mut random = Random::keyed(&[7, 1]);
+/// assert_eq!(random.bits(), Random::keyed(&[7, 1]).bits());
+/// assert!((0.0..1.0).contains(&random.unit()));
+/// ```
+///
 /// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014) whose start is a hash of the keys.
 #[derive(Clone, Debug)]
-pub(crate) struct Random {
+pub struct Random {
     state: u64,
 }
 
@@ -21,7 +28,7 @@ fn mix(mut z: u64) -> u64 {
 
 impl Random {
     /// The stream of these keys. Their order counts.
-    pub(crate) fn keyed(keys: &[u64]) -> Self {
+    pub fn keyed(keys: &[u64]) -> Self {
         let start = mix(STEP ^ keys.len() as u64);
         Self {
             state: keys.iter().fold(start, |state, key| mix(state.wrapping_add(STEP) ^ mix(key.wrapping_add(STEP)))),
@@ -29,39 +36,39 @@ impl Random {
     }
 
     /// 64 random bits.
-    pub(crate) fn bits(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mix(self.state)
     }
 
     /// Uniform in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Uniform in 0 to `n - 1`; 0 for `n` of 0.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
     /// Uniform in [low, high).
-    pub(crate) fn uniform(&mut self, low: f32, high: f32) -> f32 {
+    pub fn uniform(&mut self, low: f32, high: f32) -> f32 {
         self.unit() as f32 * (high - low) + low
     }
 
     /// Uniform in `centre` plus or minus `most`.
-    pub(crate) fn around(&mut self, centre: f32, most: f32) -> f32 {
+    pub fn around(&mut self, centre: f32, most: f32) -> f32 {
         centre + self.uniform(-most, most)
     }
 
     /// Normal with mean 0 and deviation 1 (Box and Muller).
-    pub(crate) fn normal(&mut self) -> f32 {
+    pub fn normal(&mut self) -> f32 {
         let (u, v) = (1.0 - self.unit(), self.unit());
         ((-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()) as f32
     }
 
     /// Puts the values into a random order, all orders equally likely (Fisher and Yates).
-    pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for i in (1..values.len()).rev() {
             let j = self.below(i + 1);
             values.swap(i, j);

@@ -1,15 +1,15 @@
 //! Writing a file so that a crash leaves either the old one or the new one, never half of one.
 
+use crate::leftovers::{remove_leftovers, temporary_name};
 use mxrs_types::{Error, Result};
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// A file written under `<name>.tmp.<process id>` that takes its real name in [`Self::commit`].
 ///
-/// Dropped without commit, it removes the temporary file. Two writers of one process must not write the same name at
-/// the same time.
+/// Dropped without commit, it removes the temporary file; one of a process that was killed goes when the same name is
+/// written next ([`remove_leftovers`]). Two writers of one process must not write the same name at the same time.
 #[derive(Debug)]
 pub struct AtomicFile {
     sink: Option<BufWriter<File>>,
@@ -27,10 +27,14 @@ impl AtomicFile {
         let Some(name) = target.file_name() else {
             return Err(Error::invalid("file to write", target.display(), "a path that ends in a file name"));
         };
-        let mut temporary_name = OsString::from(name);
-        temporary_name.push(format!(".tmp.{}", std::process::id()));
-        let temporary = target.with_file_name(temporary_name);
+        let folder = target.parent().unwrap_or(Path::new(""));
+        if let Some(name) = name.to_str() {
+            remove_leftovers(folder, &|leftover| leftover == name);
+        }
+        let temporary = target.with_file_name(temporary_name(name));
         let file = File::create(&temporary).map_err(|e| Error::io(&temporary, &e))?;
+        // It tells others that the file is being written; where files have no locks, nobody removes leftovers.
+        let _ = file.try_lock();
         Ok(Self { sink: Some(BufWriter::with_capacity(256 << 10, file)), temporary, target })
     }
 
@@ -48,8 +52,8 @@ impl AtomicFile {
         let result = sink
             .into_inner()
             .map_err(|e| e.into_error())
-            .and_then(|file| file.sync_all())
-            .and_then(|()| fs::rename(&self.temporary, &self.target))
+            // Renamed while it is open, that is, locked.
+            .and_then(|file| file.sync_all().and_then(|()| fs::rename(&self.temporary, &self.target)))
             .and_then(|()| sync_folder(&self.target));
         result.map_err(|e| {
             // The first error is the one to report; a leftover temporary file harms nobody.

@@ -26,6 +26,7 @@ mod atomic_write;
 mod byte_order;
 mod bytes;
 mod fault;
+mod leftovers;
 mod options;
 mod tensor;
 
@@ -43,6 +44,7 @@ pub mod tuning;
 pub use array_file::{ArrayFile, Arrays, FileKind};
 pub use atomic_write::{AtomicFile, write_atomically};
 pub use bytes::{AlignedBytes, Lender, Lent};
+pub use leftovers::remove_leftovers;
 pub use options::{Limits, Loaded, Options};
 pub use params::Checkpoint;
 pub use symbol::SymbolFile;

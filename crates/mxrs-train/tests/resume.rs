@@ -246,4 +246,6 @@ fn killed_at_random_it_ends_the_same() {
     assert!(kills > 0);
     let (module, _) = train(&options_of(Some(&prefix)), &mut Callbacks::default()).unwrap();
     assert!(bits(&module) == expected, "after {kills} kills");
+    let mut names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.all(|name| !name.to_str().unwrap().contains(".tmp.")), "the last run cleared up");
 }

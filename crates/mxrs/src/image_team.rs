@@ -1,11 +1,31 @@
-//! The threads for image work in a worker process of a data loader.
+//! The threads for image work in a worker process, or a worker thread, of a data loader.
 
-use mxrs_data::ImageThreads;
+use mxrs_data::{ImageThreads, is_loader_thread};
 use mxrs_sync::fork::{self, ForkGuard, Kept, Registration};
 use mxrs_sync::{Mutex, Rank, Team, TeamConfig};
 use mxrs_types::Result;
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+
+std::thread_local! {
+    /// The team of a worker thread of a data loader, with the process that it is in.
+    static OWN: RefCell<Option<(u64, Arc<Team>)>> = const { RefCell::new(None) };
+}
+
+/// The calling worker thread's own team, so that workers do not wait for each other. It ends with the thread.
+fn own_team(threads: NonZeroUsize) -> Result<Arc<Team>> {
+    let here = fork::generation();
+    let existing = OWN.with_borrow(|own| own.clone());
+    match existing.filter(|(generation, team)| *generation == here && team.size() == threads.get()) {
+        Some((_, team)) => Ok(team),
+        None => {
+            let team = Team::new(TeamConfig { threads, cpus: None })?;
+            OWN.set(Some((here, Arc::clone(&team))));
+            Ok(team)
+        }
+    }
+}
 
 /// A team that exists in forked processes only, from the first image on.
 pub(crate) struct ImageTeam {
@@ -24,10 +44,15 @@ impl ImageTeam {
         Arc::new(Self { _registration: fork::register(Rank::Leaf, &guard), slot })
     }
 
-    /// In a forked process `n_threads` that share the work on one image; elsewhere the calling thread.
+    /// In a forked process, and in a worker thread of a data loader, `n_threads` that share the work on one image; elsewhere
+    /// the calling thread.
     pub(crate) fn threads(self: &Arc<Self>, n_threads: NonZeroUsize) -> ImageThreads {
         let own = Arc::clone(self);
-        ImageThreads::chosen_by(move || if fork::is_child() { own.team(n_threads).map(Some) } else { Ok(None) })
+        ImageThreads::chosen_by(move || match (is_loader_thread(), fork::is_child()) {
+            (true, _) => own_team(n_threads).map(Some),
+            (false, true) => own.team(n_threads).map(Some),
+            (false, false) => Ok(None),
+        })
     }
 
     fn team(&self, threads: NonZeroUsize) -> Result<Arc<Team>> {

@@ -249,8 +249,8 @@ impl Runtime {
     }
 
     /// The threads that share the work on one image, to be handed to [`mxrs_data::resize_on`] and its like: the calling
-    /// one alone, and in a forked process (a worker of a data loader) `MXNET_MP_OPENCV_NUM_THREADS`, made at the first
-    /// image there.
+    /// one alone, and in a worker of a data loader (a forked process, or a thread of [`mxrs_data::DataLoader`])
+    /// `MXNET_MP_OPENCV_NUM_THREADS`, made at the first image there.
     pub fn image_threads(&self) -> ImageThreads {
         let n_threads = usize::try_from(self.settings().threads.mp_image_threads).ok().and_then(NonZeroUsize::new);
         n_threads.map_or_else(ImageThreads::calling, |n_threads| self.shared.image_team.threads(n_threads))

@@ -39,7 +39,7 @@ pub(super) fn apply(
 }
 
 /// A corner anywhere, or that of the centre.
-fn corner(free_rows: usize, free_columns: usize, anywhere: bool, random: &mut Random) -> (usize, usize) {
+pub(crate) fn corner(free_rows: usize, free_columns: usize, anywhere: bool, random: &mut Random) -> (usize, usize) {
     if anywhere {
         (random.below(free_rows + 1), random.below(free_columns + 1))
     } else {
@@ -83,7 +83,7 @@ fn square(image: &Image, (least, most): (usize, usize), anywhere: bool, random: 
 }
 
 /// A copy of a part of the image.
-pub(super) fn cut_out(image: &Image, (top, left): (usize, usize), height: usize, width: usize) -> Result<Image> {
+pub(crate) fn cut_out(image: &Image, (top, left): (usize, usize), height: usize, width: usize) -> Result<Image> {
     let c = image.channels();
     let mut pixels = Vec::with_capacity(height * width * c);
     for y in top..top + height {

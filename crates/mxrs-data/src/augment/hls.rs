@@ -17,7 +17,11 @@ fn shift(most: u32, random: &mut Random) -> i32 {
 
 /// Shifts all pixels; what goes beyond the range of a component stays at its end.
 pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
-    let [h, s, l] = [augment.random_h, augment.random_s, augment.random_l].map(|most| shift(most, random));
+    shift_hls(image, [augment.random_h, augment.random_s, augment.random_l].map(|most| shift(most, random)));
+}
+
+/// Shifts hue, saturation and lightness of all pixels by so much.
+pub(crate) fn shift_hls(image: &mut Image, [h, s, l]: [i32; 3]) {
     let channels = image.channels();
     for pixel in image.pixels_mut().chunks_exact_mut(channels) {
         let [r, g, b, ..] = pixel else { continue };
@@ -29,12 +33,17 @@ pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
 
 /// Hue in units of two degrees, lightness and saturation of 255.
 fn to_hls(rgb: [u8; 3]) -> [u8; 3] {
-    let [r, g, b] = rgb.map(|v| f32::from(v) / 255.0);
+    let [hue, lightness, saturation] = hls_of(rgb.map(|v| f32::from(v) / 255.0));
+    [hue / 2.0, lightness * 255.0, saturation * 255.0].map(round)
+}
+
+/// Hue in degrees from 0 to 360, lightness and saturation from 0 to 1, of red, green and blue from 0 to 1.
+pub(crate) fn hls_of([r, g, b]: [f32; 3]) -> [f32; 3] {
     let (most, least) = (r.max(g).max(b), r.min(g).min(b));
     let (sum, range) = (most + least, most - least);
     let lightness = sum * 0.5;
     if range <= f32::EPSILON {
-        return [0.0, lightness * 255.0, 0.0].map(round);
+        return [0.0, lightness, 0.0];
     }
     let saturation = if lightness < 0.5 { range / sum } else { range / (2.0 - sum) };
     let sixth = 60.0 / range;
@@ -45,29 +54,33 @@ fn to_hls(rgb: [u8; 3]) -> [u8; 3] {
     } else {
         (r - g) * sixth + 240.0
     };
-    let hue = if hue < 0.0 { hue + 360.0 } else { hue };
-    [hue / 2.0, lightness * 255.0, saturation * 255.0].map(round)
+    [if hue < 0.0 { hue + 360.0 } else { hue }, lightness, saturation]
 }
 
 fn to_rgb([hue, lightness, saturation]: [u8; 3]) -> [u8; 3] {
     let (l, s) = (f32::from(lightness) / 255.0, f32::from(saturation) / 255.0);
+    rgb_of([f32::from(hue) * 2.0, l, s]).map(|v| round(v * 255.0))
+}
+
+/// Red, green and blue of a hue in degrees, which may be any, lightness and saturation.
+pub(crate) fn rgb_of([hue, l, s]: [f32; 3]) -> [f32; 3] {
     if s == 0.0 {
-        return [lightness; 3];
+        return [l; 3];
     }
     let high = if l <= 0.5 { l * (1.0 + s) } else { l + s - l * s };
     let low = 2.0 * l - high;
-    let sixths = f32::from(hue) / 30.0 % 6.0;
+    // A tiny negative hue is rounded up to a whole turn.
+    let sixths = (hue / 60.0).rem_euclid(6.0) % 6.0;
     let part = sixths.fract();
     let (rising, falling) = (low + (high - low) * part, low + (high - low) * (1.0 - part));
-    let rgb = match sixths as u8 {
+    match sixths as u8 {
         0 => [high, rising, low],
         1 => [falling, high, low],
         2 => [low, high, rising],
         3 => [low, falling, high],
         4 => [rising, low, high],
         _ => [high, low, falling],
-    };
-    rgb.map(|v| round(v * 255.0))
+    }
 }
 
 fn round(value: f32) -> u8 {
@@ -77,6 +90,14 @@ fn round(value: f32) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn turns_of_the_hue_are_the_same_colour() {
+        for hue in [-1e-12, -360.0, 0.0, 360.0, 720.0] {
+            assert_eq!(rgb_of([hue, 0.5, 1.0]), [1.0, 0.0, 0.0], "{hue}");
+        }
+        assert_eq!(rgb_of([-120.0, 0.5, 1.0]), rgb_of([240.0, 0.5, 1.0]));
+    }
 
     #[test]
     fn known_colours() {

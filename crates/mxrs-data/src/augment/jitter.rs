@@ -54,6 +54,11 @@ pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
     }
 }
 
+/// Every value times a factor; alpha stays.
+pub(crate) fn scale_colours(image: &mut Image, factor: f32) {
+    linear(image, factor, 0.0);
+}
+
 /// Every value times a factor, plus an offset; alpha stays.
 fn linear(image: &mut Image, factor: f32, offset: f32) {
     let mut table = [0; 256];

@@ -4,7 +4,7 @@ use crate::{DecodeLimits, Image};
 use mxrs_types::{Error, ErrorKind, Result};
 
 /// The image with `pad` more pixels on each side; alpha is 0 there.
-pub(super) fn apply(image: &Image, pad: usize, fill_value: u8, limits: &DecodeLimits) -> Result<Image> {
+pub(crate) fn apply(image: &Image, pad: usize, fill_value: u8, limits: &DecodeLimits) -> Result<Image> {
     let grown = |len: usize| pad.checked_mul(2).and_then(|both| both.checked_add(len));
     let overflow = || Error::new(ErrorKind::Overflow { what: format!("image padded by {pad} pixels") });
     let (height, width) = (grown(image.height()).ok_or_else(overflow)?, grown(image.width()).ok_or_else(overflow)?);

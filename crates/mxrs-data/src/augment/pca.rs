@@ -8,7 +8,7 @@ const SCALES: [f32; 3] = [55.46, 4.794, 1.148];
 const VECTORS: [[f32; 3]; 3] = [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]];
 
 /// What is added to red, green and blue, and nothing to alpha; `deviation` is that of the factor of each component.
-pub(super) fn noise(deviation: f32, random: &mut Random) -> [f32; 4] {
+pub(crate) fn noise(deviation: f32, random: &mut Random) -> [f32; 4] {
     let factors: [f32; 3] = std::array::from_fn(|i| SCALES[i] * random.normal() * deviation);
     let [r, g, b] = VECTORS.map(|row| row.iter().zip(factors).map(|(v, f)| v * f).sum::<f32>());
     [r, g, b, 0.0]

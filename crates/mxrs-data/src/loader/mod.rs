@@ -6,6 +6,7 @@ mod workers;
 
 pub use batchify::stack;
 pub use sampler::{BatchSampler, LastSamples, Sampler};
+pub use workers::is_loader_thread;
 
 use mxrs_format::Dense;
 use mxrs_sync::Arc;
@@ -22,6 +23,16 @@ pub trait Dataset: Send + Sync {
     /// # Errors
     /// Those of reading it.
     fn get(&self, index: usize) -> Result<Vec<Dense>>;
+
+    /// One sample as an epoch has it, of a data set that changes its samples at random from epoch to epoch; else
+    /// [`Self::get`], which this calls unless it is written anew.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    fn get_in(&self, epoch: u64, index: usize) -> Result<Vec<Dense>> {
+        let _ = epoch;
+        self.get(index)
+    }
 
     /// Whether there is none.
     fn is_empty(&self) -> bool {
@@ -78,9 +89,11 @@ struct Maker {
 }
 
 impl Maker {
-    fn make(&self, samples: &[u64]) -> Result<Vec<Dense>> {
-        let get =
-            |index: &u64| self.dataset.get(*index as usize).map_err(|e| e.context(format!("loading sample {index}")));
+    fn make(&self, epoch: u64, samples: &[u64]) -> Result<Vec<Dense>> {
+        let get = |index: &u64| {
+            let sample = self.dataset.get_in(epoch, *index as usize);
+            sample.map_err(|e| e.context(format!("loading sample {index}")))
+        };
         (self.batchify)(&samples.iter().map(get).collect::<Result<Vec<_>>>()?)
     }
 }
@@ -180,7 +193,7 @@ impl DataLoader {
         };
         self.next += 1;
         match &self.workers {
-            None => self.maker.make(samples).map(Some),
+            None => self.maker.make(self.epoch, samples).map(Some),
             Some(workers) => workers.take(self.next - 1).map(Some),
         }
     }
@@ -201,7 +214,7 @@ impl DataLoader {
         self.batches = Arc::new(self.sampler.batches(self.n_samples, epoch));
         (self.epoch, self.next) = (epoch, batch);
         if let Some(workers) = &self.workers {
-            workers.restart(Arc::clone(&self.batches), batch);
+            workers.restart(epoch, Arc::clone(&self.batches), batch);
         }
         Ok(())
     }

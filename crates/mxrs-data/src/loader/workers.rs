@@ -4,8 +4,18 @@ use super::Maker;
 use mxrs_format::Dense;
 use mxrs_sync::{Arc, Condvar, Rank, RankedMutex, thread};
 use mxrs_types::{Error, ErrorKind, Result};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+std::thread_local! {
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is one that a [`DataLoader`](super::DataLoader) makes batches with.
+pub fn is_loader_thread() -> bool {
+    IS_WORKER.get()
+}
 
 /// The threads. Dropping them waits for the batches that are being made.
 pub(super) struct Workers {
@@ -24,6 +34,7 @@ struct Shared {
 
 /// Batches are begun in order, at most `ahead` before the one that is waited for, and kept until they are taken.
 struct State {
+    epoch: u64,
     batches: Arc<Vec<Vec<u64>>>,
     /// Counts restarts, so that what was begun before one is dropped.
     generation: u64,
@@ -39,6 +50,7 @@ struct State {
 impl Workers {
     pub(super) fn start(maker: &Arc<Maker>, n: usize, ahead: usize) -> Result<Self> {
         let state = State {
+            epoch: 0,
             batches: Arc::default(),
             generation: 0,
             begin: 0,
@@ -57,17 +69,20 @@ impl Workers {
         let mut workers = Self { shared, threads: Vec::new() };
         for i in 0..n {
             let shared = Arc::clone(&workers.shared);
-            let thread = thread::Builder::new().name(format!("mxrs-load-{i}")).spawn(move || shared.work());
+            let thread = thread::Builder::new().name(format!("mxrs-load-{i}")).spawn(move || {
+                IS_WORKER.set(true);
+                shared.work();
+            });
             workers.threads.push(thread.map_err(|e| Error::io("thread of a data loader", &e))?);
         }
         Ok(workers)
     }
 
-    /// Makes these batches from now on, beginning with one of them.
-    pub(super) fn restart(&self, batches: Arc<Vec<Vec<u64>>>, first: u64) {
+    /// Makes these batches of an epoch from now on, beginning with one of them.
+    pub(super) fn restart(&self, epoch: u64, batches: Arc<Vec<Vec<u64>>>, first: u64) {
         let mut state = self.shared.state.lock();
         state.generation += 1;
-        (state.batches, state.begin, state.take) = (batches, first, first);
+        (state.epoch, state.batches, state.begin, state.take) = (epoch, batches, first, first);
         state.done.clear();
         drop(state);
         self.shared.work.notify_all();
@@ -106,9 +121,9 @@ impl Shared {
                 continue;
             };
             state.begin += 1;
-            let generation = state.generation;
+            let (generation, epoch) = (state.generation, state.epoch);
             drop(state);
-            let made = catch_unwind(AssertUnwindSafe(|| self.maker.make(&samples)));
+            let made = catch_unwind(AssertUnwindSafe(|| self.maker.make(epoch, &samples)));
             let batch = made.unwrap_or_else(|panic| {
                 let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                 let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();

@@ -3,9 +3,11 @@
 use super::bad_records::BadRecords;
 use super::labels::ListLabels;
 use super::{ImageRecordIter, mean_image};
+use crate::detect::{DetectAugment, Detection, N_BEFORE};
 use crate::record_source::{Chunks, RecordSource, Shuffle};
 use crate::{Augment, DataDesc, DecodeLimits, ImageOptions, ImageThreads, PixelType, PrefetchingIter};
 use mxrs_format::Lender;
+use mxrs_format::recordio::ImageRecord;
 use mxrs_sync::{Arc, Team, TeamConfig};
 use mxrs_types::{DType, Error, ErrorKind, Result, Shape};
 use std::num::NonZeroUsize;
@@ -32,6 +34,7 @@ pub struct ImageRecordIterBuilder {
     pub(super) pixel_type: PixelType,
     pub(super) image: ImageOptions,
     pub(super) augment: Augment,
+    pub(super) detection: Option<Detection>,
     pub(super) image_threads: ImageThreads,
     pub(super) data_name: String,
     pub(super) label_name: String,
@@ -59,6 +62,7 @@ impl ImageRecordIterBuilder {
             pixel_type: PixelType::default(),
             image: ImageOptions::new(data_shape),
             augment: Augment::default(),
+            detection: None,
             image_threads: ImageThreads::calling(),
             data_name: "data".into(),
             label_name: "softmax_label".into(),
@@ -173,6 +177,18 @@ impl ImageRecordIterBuilder {
         Self { augment, ..self }
     }
 
+    /// Makes it an iterator of images with objects (`ImageDetRecordIter`), with these changes instead of those of
+    /// [`Self::augment`] and of the crop.
+    ///
+    /// A label in a record or list is `header_width, object_width, ...`, and for each object `class, left, top, right,
+    /// bottom, ...` with edges in parts of the image. A row of labels is channels, height and width of the image, the number
+    /// of numbers that follow, those, and `pad_value` up to `pad_width` numbers, which is by default as many as the longest
+    /// label of the file has. An image smaller than `data_shape` lies in its upper left corner.
+    #[must_use]
+    pub fn detection(self, augment: DetectAugment, pad_width: Option<usize>, pad_value: f32) -> Self {
+        Self { detection: Some(Detection { augment, label_width: None, pad_width, pad_value }), ..self }
+    }
+
     /// Names of the input and the label; `data` and `softmax_label`.
     #[must_use]
     pub fn names(self, data: impl Into<String>, label: impl Into<String>) -> Self {
@@ -227,7 +243,7 @@ impl ImageRecordIterBuilder {
     /// [`ErrorKind::InvalidValue`] naming the setting; [`ErrorKind::Overflow`] for a batch too large to address; those of
     /// opening the record file, of opening and verifying the index, of reading the list and the mean image;
     /// [`ErrorKind::Io`] when a thread cannot be started.
-    pub fn build(self) -> Result<ImageRecordIter> {
+    pub fn build(mut self) -> Result<ImageRecordIter> {
         self.image.check()?;
         self.augment.check(&self.image)?;
         for (name, value) in
@@ -243,14 +259,12 @@ impl ImageRecordIterBuilder {
         let Some(threads) = NonZeroUsize::new(self.preprocess_threads) else {
             return Err(Error::invalid("preprocess_threads", 0, "at least 1"));
         };
+        let list = self.open_list()?;
+        self.set_label_width(list.as_deref())?;
         let per_row = self.image.n_elements()?.max(self.label_width);
         if per_row.checked_mul(self.batch_size).is_none_or(|n| n > isize::MAX as usize / 4) {
             return Err(Error::new(ErrorKind::Overflow { what: format!("batch of {} images", self.batch_size) }));
         }
-        let list = match &self.path_imglist {
-            Some(path) => Some(Box::new(ListLabels::open(path, self.label_width)?)),
-            None => None,
-        };
         let part = (self.part_index, self.num_parts);
         let lenient = self.max_bad_records > 0;
         let open = |shuffle| RecordSource::open(&self.path_imgrec, self.path_imgidx.as_deref(), part, shuffle, lenient);
@@ -284,6 +298,32 @@ impl ImageRecordIterBuilder {
         Ok(iter)
     }
 
+    fn open_list(&self) -> Result<Option<Box<ListLabels>>> {
+        let width = match &self.detection {
+            Some(detection) => detection.label_width,
+            None => Some(self.label_width),
+        };
+        self.path_imglist.as_deref().map(|path| ListLabels::open(path, width).map(Box::new)).transpose()
+    }
+
+    /// With objects, a row of labels has what the settings say or the longest label needs.
+    fn set_label_width(&mut self, list: Option<&ListLabels>) -> Result<()> {
+        let Some(detection) = &self.detection else { return Ok(()) };
+        detection.augment.check()?;
+        let width = match (detection.pad_width, list) {
+            (Some(width), _) => width,
+            (None, Some(list)) => list.longest(),
+            (None, None) => {
+                // All shares are to agree, so it is the whole file.
+                let lenient = self.max_bad_records > 0;
+                longest_label(RecordSource::open(&self.path_imgrec, None, (0, 1), Shuffle::default(), lenient)?)?
+            }
+        };
+        let too_many = || Error::invalid("label_pad_width", width, "a width that can be addressed");
+        self.label_width = width.checked_add(N_BEFORE).ok_or_else(too_many)?;
+        Ok(())
+    }
+
     /// As [`Self::build`], with a thread that reads [`Self::prefetch_buffer`] batches ahead. Records are counted first, so
     /// that the length of an epoch is known.
     ///
@@ -295,4 +335,15 @@ impl ImageRecordIterBuilder {
         iter.count_records()?;
         PrefetchingIter::new(iter, prefetch_buffer)
     }
+}
+
+/// Numbers of the longest label of all records. Those that are damaged have none.
+fn longest_label(mut source: RecordSource) -> Result<usize> {
+    let mut longest = 0;
+    while let Some(record) = source.next_record()? {
+        if let Ok(record) = record.payload.and_then(|payload| Ok(ImageRecord::unpack(&payload)?.all_labels().len())) {
+            longest = longest.max(record);
+        }
+    }
+    Ok(longest)
 }

@@ -4,34 +4,35 @@ use mxrs_format::Options;
 use mxrs_format::recordio::{ImageList, ImageRecord};
 use mxrs_types::{Error, Result};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// The labels of an image list.
 pub(super) struct ListLabels {
-    width: usize,
-    /// Which row of `values` belongs to an id.
-    rows: HashMap<u64, usize>,
+    /// Which of `values` belong to an id.
+    rows: HashMap<u64, Range<usize>>,
     values: Vec<f32>,
 }
 
 impl ListLabels {
-    /// Reads a list each line of which has `width` labels.
+    /// Reads a list each line of which has `width` labels, or any number.
     ///
     /// # Errors
     /// Those of reading it; [`mxrs_types::ErrorKind::InvalidValue`] naming the line's index when it has another number of
     /// labels or comes twice.
-    pub(super) fn open(path: &Path, width: usize) -> Result<Self> {
+    pub(super) fn open(path: &Path, width: Option<usize>) -> Result<Self> {
         let loaded = ImageList::open(path, &Options::strict())?;
         for warning in &loaded.warnings {
             tracing::warn!("{}: {warning}", path.display());
         }
-        let mut labels = Self { width, rows: HashMap::new(), values: Vec::new() };
-        for (row, entry) in loaded.value.entries.into_iter().enumerate() {
+        let mut labels = Self { rows: HashMap::new(), values: Vec::new() };
+        for entry in loaded.value.entries {
             let named = |e: Error| e.context(format!("reading {}", path.display()));
-            if entry.labels.len() != width {
+            if let Some(width) = width.filter(|width| entry.labels.len() != *width) {
                 let what = format!("labels of image {} in the list", entry.index);
                 return Err(named(Error::invalid(what, entry.labels.len(), format!("label_width {width}"))));
             }
+            let row = labels.values.len()..labels.values.len() + entry.labels.len();
             if labels.rows.insert(entry.index, row).is_some() {
                 return Err(named(Error::invalid("index in the list", entry.index, "each index once")));
             }
@@ -40,12 +41,17 @@ impl ListLabels {
         Ok(labels)
     }
 
-    fn of(&self, id: u64) -> Result<&[f32]> {
+    /// Labels of the line that has most.
+    pub(super) fn longest(&self) -> usize {
+        self.rows.values().map(Range::len).max().unwrap_or(0)
+    }
+
+    pub(super) fn of(&self, id: u64) -> Result<&[f32]> {
         let row = self
             .rows
             .get(&id)
             .ok_or_else(|| Error::invalid("id of a record", id, "an index of the image list (path_imglist)"))?;
-        Ok(&self.values[row * self.width..][..self.width])
+        Ok(&self.values[row.clone()])
     }
 }
 

@@ -1,6 +1,7 @@
 //! Settings of a record iterator from MXNet's parameters.
 
 use super::ImageRecordIterBuilder;
+use crate::detect::{self, Detection};
 use crate::param_map::ParamMap;
 use crate::{Augment, InterMethod, PixelType};
 use mxrs_types::{Error, Result};
@@ -91,6 +92,41 @@ impl ImageRecordIterBuilder {
     /// From the parameters of `ImageRecordIter`, `ImageRecordUInt8Iter` and `ImageRecordInt8Iter`; the last two fix the type.
     pub(crate) fn read(params: &[(&str, &str)], owner: &'static str, fixed: Option<PixelType>) -> Result<Self> {
         let map = ParamMap::new(owner, params, NAMES)?;
+        let mut builder = Self::of_required(&map)?;
+        builder.read_source(&map, "aug_default")?;
+        builder.label_width = map.number("label_width")?.unwrap_or(builder.label_width);
+        builder.read_numbers(&map, fixed)?;
+        builder.augment = read_augment(&map)?;
+        Ok(builder)
+    }
+
+    /// From the parameters of MXNet's `ImageDetRecordIter`, as [`Self::from_params`]: of `aug_seq` only `det_aug_default` is
+    /// known, and a `std` of 0 stands for none.
+    ///
+    /// # Errors
+    /// As [`Self::from_params`].
+    pub fn from_detection_params(params: &[(&str, &str)]) -> Result<Self> {
+        let map = ParamMap::new("ImageDetRecordIter", params, detect::NAMES)?;
+        let mut builder = Self::of_required(&map)?;
+        builder.read_source(&map, "det_aug_default")?;
+        builder.read_numbers(&map, None)?;
+        builder.image.std = builder.image.std.map(|std| if std > 0.0 { std } else { 1.0 });
+        // 0 and -1 stand for none.
+        let width = |name: &str| match map.number::<i64>(name)? {
+            None | Some(0 | -1) => Ok(None),
+            Some(width) => usize::try_from(width).map(Some).map_err(|_| map.wrong(name, "a width, 0 or -1")),
+        };
+        builder.detection = Some(Detection {
+            augment: detect::read_augment(&map)?,
+            label_width: width("label_width")?,
+            pad_width: width("label_pad_width")?,
+            pad_value: map.number("label_pad_value")?.unwrap_or(-1.0),
+        });
+        Ok(builder)
+    }
+
+    /// With what has no default.
+    fn of_required(map: &ParamMap<'_>) -> Result<Self> {
         map.required("path_imgrec")?;
         map.required("batch_size")?;
         map.required("data_shape")?;
@@ -99,20 +135,15 @@ impl ImageRecordIterBuilder {
             return Err(map.wrong("data_shape", "three sizes: channels, height, width"));
         };
         let batch_size = map.number("batch_size")?.unwrap_or(0);
-        let mut builder = Self::new(map.required("path_imgrec")?.into(), data_shape, batch_size);
-        builder.read_source(&map)?;
-        builder.read_numbers(&map, fixed)?;
-        builder.augment = read_augment(&map)?;
-        Ok(builder)
+        Ok(Self::new(map.required("path_imgrec")?.into(), data_shape, batch_size))
     }
 
-    fn read_source(&mut self, map: &ParamMap<'_>) -> Result<()> {
+    fn read_source(&mut self, map: &ParamMap<'_>, aug_seq: &str) -> Result<()> {
         self.path_imglist = map.text("path_imglist").map(Into::into);
         self.path_imgidx = map.text("path_imgidx").map(Into::into);
-        if map.text("aug_seq").is_some_and(|seq| seq != "aug_default") {
-            return Err(map.wrong("aug_seq", "aug_default"));
+        if map.text("aug_seq").is_some_and(|seq| seq != aug_seq) {
+            return Err(map.wrong("aug_seq", aug_seq));
         }
-        self.label_width = map.number("label_width")?.unwrap_or(self.label_width);
         self.preprocess_threads = map.number("preprocess_threads")?.unwrap_or(self.preprocess_threads);
         self.num_parts = map.number("num_parts")?.unwrap_or(1);
         self.part_index = map.number("part_index")?.unwrap_or(0);

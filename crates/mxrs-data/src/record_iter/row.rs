@@ -2,9 +2,11 @@
 
 use super::ImageRecordIterBuilder;
 use super::labels::{ListLabels, labels_of};
+use crate::detect::{Detection, Objects};
+use crate::normalise::Finish;
 use crate::random::Random;
 use crate::record_source::Record;
-use crate::{Image, augment, decode, fault, normalise};
+use crate::{Image, augment, decode, detect, fault, normalise};
 use mxrs_format::recordio::ImageRecord;
 use mxrs_types::Result;
 use std::path::Path;
@@ -42,6 +44,9 @@ impl Row<'_> {
         let builder = settings.builder;
         let record = ImageRecord::unpack(payload)?;
         *self.id = record.id;
+        if let Some(detection) = &builder.detection {
+            return self.fill_detection(&record, detection, settings);
+        }
         self.labels.copy_from_slice(labels_of(settings.list, &record, builder.label_width)?);
         let options = &builder.image;
         let image = decode(record.image, options.data_shape[0], &options.limits)?;
@@ -50,6 +55,34 @@ impl Row<'_> {
         let mut random = Random::keyed(&[builder.seed_aug, settings.epoch, self.record.offset]);
         let threads = &builder.image_threads;
         let (image, finish) = augment::apply(threads, image, options, &builder.augment, &mut random)?;
+        normalise::write(threads, &image, options, &finish, settings.mean_image, builder.pixel_type, self.data)?;
+        Ok(kept)
+    }
+
+    /// As [`Self::fill_from`], of an image with objects.
+    fn fill_detection(
+        &mut self,
+        record: &ImageRecord<'_>,
+        detection: &Detection,
+        settings: &RowSettings<'_>,
+    ) -> Result<Option<Image>> {
+        let (builder, augment) = (settings.builder, &detection.augment);
+        let label = match (settings.list, detection.label_width) {
+            (Some(list), _) => list.of(record.id)?,
+            (None, Some(width)) => record.labels_of_width(width)?,
+            (None, None) => record.all_labels(),
+        };
+        let mut objects = Objects::read(label)?;
+        let options = &builder.image;
+        let image = decode(record.image, options.data_shape[0], &options.limits)?;
+        let kept = builder.keep_images.then(|| image.clone());
+        let mut random = Random::keyed(&[builder.seed_aug, settings.epoch, self.record.offset]);
+        let threads = &builder.image_threads;
+        let image = detect::apply(threads, image, &mut objects, options, augment, &mut random)?;
+        objects.write(&image, detection.pad_value, self.labels)?;
+        let [_, height, width] = options.data_shape;
+        let image = detect::on_canvas(image, height, width, augment.fill_value, &options.limits)?;
+        let finish = Finish::plain((0, 0));
         normalise::write(threads, &image, options, &finish, settings.mean_image, builder.pixel_type, self.data)?;
         Ok(kept)
     }

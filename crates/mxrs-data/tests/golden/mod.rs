@@ -4,7 +4,7 @@
 
 use mxrs_format::recordio::{ImageRecord, RecordWriter};
 use mxrs_format::{ArrayFile, Element, Options, Tensor};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// A file of the repository, by its path from the root.
@@ -86,4 +86,46 @@ impl Difference {
         let most = if half_size_colours { 4 } else { 2 };
         self.most <= most && self.mean < 0.25 && self.beyond_two < 0.003
     }
+}
+
+/// What MXNet made, of the arrays of a file in this folder those whose names begin with `kind`, by the rest of the name.
+pub fn named(file_name: &str, kind: &str) -> BTreeMap<String, Tensor> {
+    let path = file(&format!("crates/mxrs-data/tests/golden/{file_name}"));
+    let arrays = ArrayFile::open(path, &Options::strict()).unwrap().value.arrays.into_named().unwrap();
+    arrays.into_iter().filter_map(|(name, array)| Some((name.strip_prefix(kind)?.to_owned(), array))).collect()
+}
+
+/// The statistic of one image of 3 x 24 x 32 numbers.
+pub fn statistic(kind: &str, x: &[f32]) -> f32 {
+    let mean = |values: &mut dyn Iterator<Item = f32>| {
+        let (n, sum) = values.fold((0.0, 0.0), |(n, sum), v| (n + 1.0, sum + f64::from(v)));
+        (sum / n) as f32
+    };
+    let half = |right: bool| mean(&mut x.iter().enumerate().filter(|(i, _)| (i % 32 >= 16) == right).map(|(_, v)| *v));
+    match kind {
+        "mean" => mean(&mut x.iter().copied()),
+        "red" => mean(&mut x[..768].iter().copied()),
+        "blue" => mean(&mut x[1536..].iter().copied()),
+        "spread" => {
+            let centre = mean(&mut x.iter().copied());
+            mean(&mut x.iter().map(|v| (v - centre).powi(2))).sqrt()
+        }
+        "colours" => mean(&mut x[..768].iter().zip(&x[1536..]).map(|(r, b)| (r - b).abs())),
+        "corner" => x[0],
+        "sides" => half(false) - half(true),
+        "near" => x[768 + 12 * 32 + 16],
+        other => panic!("{other}"),
+    }
+}
+
+/// Largest distance of two sorted samples' distribution functions (Kolmogorov and Smirnov), where values within `near` of
+/// each other count as equal.
+pub fn distance(a: &[f32], b: &[f32], near: f32) -> f32 {
+    let below = |sample: &[f32], t: f32| sample.partition_point(|v| *v <= t) as f32 / sample.len() as f32;
+    let far = |t: &f32| {
+        let (a_low, a_high) = (below(a, t - near), below(a, t + near));
+        let (b_low, b_high) = (below(b, t - near), below(b, t + near));
+        (a_low - b_high).max(b_low - a_high).max(0.0)
+    };
+    a.iter().chain(b).map(far).fold(0.0, f32::max)
 }

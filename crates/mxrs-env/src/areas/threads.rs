@@ -17,7 +17,7 @@ settings! {
         cpu_priority_workers: NonZeroUsize = 4, "MXNET_CPU_PRIORITY_NTHREADS" [D5 Engine InEffect];
         /// Takes the place of `MXNET_CPU_WORKER_NTHREADS` in the worker processes of a data loader.
         mp_workers: NonZeroUsize = 1, "MXNET_MP_WORKER_NTHREADS" [D6 Process InEffect];
-        /// Threads for image work inside a worker process of a data loader; below 1 the calling thread does it.
+        /// Threads for image work inside a worker of a data loader, process or thread; below 1 the calling thread does it.
         mp_image_threads: i64 = 0, "MXNET_MP_OPENCV_NUM_THREADS" [D7 Process InEffect];
         /// Team size: threads that share the loop of one operator. Of a list the first number counts.
         team: Option<NonZeroUsize> = unset("the number of physical cores the process may run on"), "OMP_NUM_THREADS"

@@ -4,7 +4,7 @@ use super::guard::{FiniteWatch, LabelCheck};
 use super::{BindFor, CheckpointOptions, FitOptions, Module};
 use crate::callback::{BatchEnd, Callbacks, EpochEnd, LogValidationMetrics, fixed};
 use crate::metric::EvalMetric;
-use crate::resume::{Keeper, Position, check_room, find, newest};
+use crate::resume::{Keeper, Position, check_room, clear_up, find, newest};
 use crate::update::WeightUpdate;
 use mxrs_data::DataIter;
 use mxrs_sync::atomic::Ordering;
@@ -103,6 +103,9 @@ impl Module {
         let mut position = Position::epoch(options.begin_epoch);
         let mut keeper = None;
         if let Some(CheckpointOptions { prefix, keep_last, keep_best, .. }) = &options.checkpoint {
+            for leftover in clear_up(prefix) {
+                tracing::info!("Removed \"{}\", which a killed process left", leftover.display());
+            }
             check_room(prefix, self.checkpoint_bytes()?)?;
             let mut own = Keeper::new(prefix, *keep_last, *keep_best);
             if options.resume

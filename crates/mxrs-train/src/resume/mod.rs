@@ -6,13 +6,15 @@
 //! states whose parameter file is as they say are a whole checkpoint: the new one, or the one before. States hold what the
 //! optimizer keeps, where the random numbers are, and the place in the data.
 //!
+//! Of a killed process files with names of their own stay, which go when training begins there again ([`clear_up`]).
+//!
 //! Read next: `states.rs` for what is in the file, `keep.rs` for which checkpoints stay.
 
 mod disk;
 mod keep;
 mod states;
 
-pub use disk::check_room;
+pub use disk::{check_room, clear_up};
 pub use keep::Keeper;
 pub use states::{Found, TrainingState, find, newest};
 
@@ -45,10 +47,12 @@ impl Position {
     fn parse(name: &str, prefix: &str, suffix: &str) -> Option<Self> {
         let middle = name.strip_prefix(prefix)?.strip_prefix('-')?.strip_suffix(suffix)?;
         let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-        match middle.split_once('-') {
-            None => Some(Self::epoch(number(middle)?)),
-            Some((epoch, batch)) => Some(Self { epoch: number(epoch)?, batch: number(batch)? }),
-        }
+        let position = match middle.split_once('-') {
+            None => Self::epoch(number(middle)?),
+            Some((epoch, batch)) => Self { epoch: number(epoch)?, batch: number(batch)? },
+        };
+        // As it is written here only: `net-1-0001` is epoch 1 of the prefix `net-1`.
+        (position.to_string() == middle).then_some(position)
     }
 }
 
@@ -74,7 +78,14 @@ mod tests {
             assert_eq!(Position::parse(name, "net-1", ".states"), Some(position), "{name}");
         }
         assert_eq!(Position::epoch(10).path(Path::new("net"), ".params"), Path::new("net-0010.params"));
-        for other in ["net-0001.params", "net-best.states", "net-0001-x.states", "other-0001.states", "net-.states"] {
+        for other in [
+            "net-0001.params",
+            "net-best.states",
+            "net-0001-x.states",
+            "other-0001.states",
+            "net-.states",
+            "net-1-0001.states",
+        ] {
             assert_eq!(Position::parse(other, "net", ".states"), None, "{other}");
         }
         assert!(

@@ -7,7 +7,7 @@
 use crate::door::Door;
 use crate::{Vars, runtime};
 use mxrs::Runtime;
-use mxrs::data::{DecodeLimits, Image, ImageOptions, ImageThreads, prepare_on, resize, resize_on};
+use mxrs::data::{DataLoader, Dataset, DecodeLimits, Image, ImageOptions, ImageThreads, prepare_on, resize, resize_on};
 use mxrs::engine::PoolId;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -139,10 +139,46 @@ fn d7_forks() {
         assert_eq!(in_child(|| image_threads(&threads)), n, "{value:?}");
         let again = || image_threads(&threads) * 10 + in_child(|| image_threads(&runtime.image_threads()));
         assert_eq!(in_child(again), n * 11, "{value:?}: a worker, and a worker of that");
+        let samples = || loaded(&runtime, 2).into_iter().map(|seen| seen as usize).max().unwrap_or_default();
+        assert_eq!(in_child(samples), n, "{value:?}: a loader that a worker makes");
     }
 }
 
 #[test]
 fn d7_so_many_threads_share_an_image_in_a_worker_process() {
     in_a_quiet_process("d7_forks");
+}
+
+/// A data set of nothing but the number of threads that shared an image while a sample was read.
+struct Reads(ImageThreads);
+
+impl Dataset for Reads {
+    fn len(&self) -> usize {
+        4
+    }
+    fn get(&self, _: usize) -> mxrs::Result<Vec<mxrs::format::Dense>> {
+        let n = image_threads(&self.0) as f32;
+        Ok(vec![mxrs::format::Tensor::from_slice([], &[n])?.into_dense()?])
+    }
+}
+
+/// What [`Reads`] delivers with so many workers.
+fn loaded(runtime: &Runtime, workers: usize) -> Vec<f32> {
+    let dataset = Arc::new(Reads(runtime.image_threads()));
+    let mut loader = DataLoader::builder(dataset, 2).num_workers(workers).build().unwrap();
+    let mut seen = Vec::new();
+    while let Some(batch) = loader.next_batch().unwrap() {
+        seen.extend_from_slice(batch[0].as_slice::<f32>().unwrap());
+    }
+    seen
+}
+
+#[test]
+fn d7_so_many_threads_share_an_image_in_a_worker_thread() {
+    for (value, n) in [("", 1.0), ("0", 1.0), ("1", 1.0), ("2", 2.0), ("3", 3.0)] {
+        let runtime = runtime(&[(IMAGE_THREADS, value), ("OMP_NUM_THREADS", "2")]);
+        for (workers, expected) in [(0, 1.0), (2, n)] {
+            assert_eq!(loaded(&runtime, workers), [expected; 4], "{value:?}, {workers} workers");
+        }
+    }
 }

@@ -1,0 +1,179 @@
+//! The changes of an image and its objects, in MXNet's order.
+
+use super::labels::{Objects, Rect};
+use super::{CropSampler, DetectAugment, DetectResize, RandomShift};
+use crate::augment::{cut_out, scale_colours, shift_hls};
+use crate::prepare::shorter_edge_to;
+use crate::random::Random;
+use crate::resample::resize_image;
+use crate::transform::Picture;
+use crate::{DecodeLimits, Image, ImageOptions, ImageThreads};
+use mxrs_types::{Error, Result};
+
+/// Borders that would add less than this part are left out.
+const LEAST_PAD: f32 = 1.05;
+
+/// Changes image and objects. The result has at most the height and width of `data_shape`.
+pub(crate) fn apply(
+    threads: &ImageThreads,
+    mut image: Image,
+    objects: &mut Objects,
+    options: &ImageOptions,
+    augment: &DetectAugment,
+    random: &mut Random,
+) -> Result<Image> {
+    let limits = &options.limits;
+    let resize = |image: Image, (height, width): (usize, usize), random: &mut Random| {
+        let way = augment.inter_method.choose((image.height(), image.width()), (height, width), random);
+        resize_image(threads, image, height, width, way, limits)
+    };
+    if let Some(edge) = options.resize {
+        let size = shorter_edge_to(edge, (image.height(), image.width()));
+        image = resize(image, size, random)?;
+    }
+    colours(&mut image, augment, random);
+    if random.unit() < augment.rand_mirror_prob {
+        objects.mirror();
+        if let Picture::Pixels(mirrored) = Picture::Pixels(image.clone()).flipped(false)? {
+            image = mirrored;
+        }
+    }
+    if random.unit() < augment.rand_pad_prob {
+        image = pad(image, objects, augment, limits, random)?;
+    }
+    if random.unit() < augment.rand_crop_prob {
+        image = crop(image, objects, augment, random)?;
+    }
+    let [_, height, width] = options.data_shape;
+    let (h, w) = (image.height(), image.width());
+    let ratio = (height as f32 / h as f32).min(width as f32 / w as f32);
+    let in_proportion = ((ratio * h as f32) as usize, (ratio * w as f32) as usize);
+    let in_proportion = (in_proportion.0.clamp(1, height), in_proportion.1.clamp(1, width));
+    match augment.resize_mode {
+        DetectResize::Force => resize(image, (height, width), random),
+        DetectResize::Shrink if h <= height && w <= width => Ok(image),
+        DetectResize::Shrink | DetectResize::Fit => resize(image, in_proportion, random),
+    }
+}
+
+/// The image in the upper left corner of one of this size at least, with a border of one value.
+pub(crate) fn on_canvas(image: Image, height: usize, width: usize, fill: u8, limits: &DecodeLimits) -> Result<Image> {
+    let (height, width) = (height.max(image.height()), width.max(image.width()));
+    if (height, width) == (image.height(), image.width()) {
+        Ok(image)
+    } else {
+        place(&image, (0, 0), (height, width), fill, limits)
+    }
+}
+
+/// The image at a row and column of a larger one; alpha is 0 around it.
+fn place(
+    image: &Image,
+    (top, left): (usize, usize),
+    (height, width): (usize, usize),
+    fill: u8,
+    limits: &DecodeLimits,
+) -> Result<Image> {
+    if (height as u64).saturating_mul(width as u64) > limits.max_pixels {
+        let most = format!("at most {} pixels", limits.max_pixels);
+        return Err(Error::invalid("image with a border", format!("{height} x {width}"), most));
+    }
+    let c = image.channels();
+    let value = &[fill, fill, fill, 0][..c.min(4)];
+    let mut pixels = value.repeat(height * width);
+    for y in 0..image.height() {
+        pixels[((top + y) * width + left) * c..][..image.width() * c].copy_from_slice(image.row(y));
+    }
+    Image::new(height, width, c, pixels)
+}
+
+fn colours(image: &mut Image, augment: &DetectAugment, random: &mut Random) {
+    let mut draw = |shift: RandomShift| {
+        let value = random.around(0.0, 1.0) * shift.most;
+        if random.unit() < shift.probability { value } else { 0.0 }
+    };
+    let [h, s, l] = [augment.hue, augment.saturation, augment.illumination].map(|shift| draw(shift) as i32);
+    let contrast = draw(augment.contrast);
+    if (h, s, l) != (0, 0, 0) {
+        shift_hls(image, [h, s, l]);
+    }
+    if contrast.abs() > 1e-3 {
+        scale_colours(image, contrast + 1.0);
+    }
+}
+
+fn pad(
+    image: Image,
+    objects: &mut Objects,
+    augment: &DetectAugment,
+    limits: &DecodeLimits,
+    random: &mut Random,
+) -> Result<Image> {
+    let scale = random.uniform(1.0, augment.max_pad_scale);
+    if scale < LEAST_PAD {
+        return Ok(image);
+    }
+    let (x, y) = (random.uniform(0.0, scale - 1.0), random.uniform(0.0, scale - 1.0));
+    objects.project(Rect { left: -x, top: -y, width: scale, height: scale });
+    // Before and behind, in pixels.
+    let ends =
+        |before: f32, len: usize| [before, scale - before - 1.0].map(|part| (part * len as f32).max(0.0) as usize);
+    let ([top, bottom], [left, right]) = (ends(y, image.height()), ends(x, image.width()));
+    let size = (image.height() + top + bottom, image.width() + left + right);
+    place(&image, (top, left), size, augment.fill_value, limits)
+}
+
+fn crop(image: Image, objects: &mut Objects, augment: &DetectAugment, random: &mut Random) -> Result<Image> {
+    let mut order: Vec<usize> = (0..augment.crop_samplers.len()).collect();
+    random.shuffle(&mut order);
+    let (rows, columns) = (image.height(), image.width());
+    for sampler in order.into_iter().map(|i| &augment.crop_samplers[i]) {
+        for _ in 0..sampler.max_trials {
+            let part = region(sampler, columns as f32 / rows as f32, random);
+            if objects.crop(part, sampler, augment.crop_emit) {
+                let pixels = |part: f32, n: usize| (part * n as f32) as usize;
+                let (top, left) = (pixels(part.top, rows).min(rows - 1), pixels(part.left, columns).min(columns - 1));
+                let height = pixels(part.height, rows).clamp(1, rows - top);
+                let width = pixels(part.width, columns).clamp(1, columns - left);
+                return cut_out(&image, (top, left), height, width);
+            }
+        }
+    }
+    Ok(image)
+}
+
+/// A part of random scale, proportion and place, of an image that is `aspect` times as wide as high.
+fn region(sampler: &CropSampler, aspect: f32, random: &mut Random) -> Rect {
+    let scale = random.uniform(sampler.scales.0, sampler.scales.1) + 1e-12;
+    let least = (sampler.aspect_ratios.0 / aspect).max(scale * scale);
+    let most = (sampler.aspect_ratios.1 / aspect).min(1.0 / (scale * scale));
+    let ratio = random.uniform(least, most).sqrt();
+    let (width, height) = ((scale * ratio).min(1.0), (scale / ratio).min(1.0));
+    let (left, top) = (random.uniform(0.0, 1.0 - width), random.uniform(0.0, 1.0 - height));
+    Rect { left, top, width, height }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A border that is hardly seen is left out; the others have the size that was drawn.
+    #[test]
+    fn borders_below_a_twentieth_are_left_out() {
+        let sizes = |most: f32| -> Vec<usize> {
+            let augment = DetectAugment { max_pad_scale: most, ..DetectAugment::default() };
+            let draw = |i| {
+                let image = Image::new(100, 100, 1, vec![0; 10_000]).unwrap();
+                let mut objects = Objects::read(&[2.0, 5.0]).unwrap();
+                let limits = DecodeLimits::default();
+                pad(image, &mut objects, &augment, &limits, &mut Random::keyed(&[i])).unwrap().height()
+            };
+            (0..200).map(draw).collect()
+        };
+        assert!(sizes(1.049).iter().all(|size| *size == 100));
+        let some = sizes(1.1);
+        assert!(some.iter().all(|size| *size == 100 || (103..=110).contains(size)), "{some:?}");
+        // Half of the scales are below; four standard errors.
+        assert!(some.iter().filter(|size| **size == 100).count().abs_diff(100) < 29, "{some:?}");
+    }
+}

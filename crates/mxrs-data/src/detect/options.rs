@@ -1,0 +1,165 @@
+//! Which random changes are made to images with objects.
+
+use crate::InterMethod;
+use mxrs_types::{Error, Result};
+
+/// One way to look for a crop: names and defaults of MXNet's `det_aug_default`, smallest and largest value each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CropSampler {
+    /// Root of the part of the area, 0 to 1.
+    pub scales: (f32, f32),
+    /// Width divided by height, 1 to 1.
+    pub aspect_ratios: (f32, f32),
+    /// Area shared with an object, of the area that crop or object has; any.
+    pub overlaps: (f32, f32),
+    /// Area shared with an object, of that of the crop; any.
+    pub sample_coverages: (f32, f32),
+    /// Area shared with an object, of that of the object; any.
+    pub object_coverages: (f32, f32),
+    /// Crops that are tried; 25.
+    pub max_trials: usize,
+}
+
+impl Default for CropSampler {
+    fn default() -> Self {
+        let any = (0.0, 1.0);
+        Self {
+            scales: any,
+            aspect_ratios: (1.0, 1.0),
+            overlaps: any,
+            sample_coverages: any,
+            object_coverages: any,
+            max_trials: 25,
+        }
+    }
+}
+
+/// Which objects leave a crop.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum CropEmit {
+    /// Those whose centre lies outside.
+    #[default]
+    Center,
+    /// Those of which no more than this part of the area lies inside.
+    Overlap(f32),
+}
+
+/// How an image is made fit `data_shape`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum DetectResize {
+    /// Resized to it, whatever the proportion.
+    #[default]
+    Force,
+    /// Made smaller if it is too large, in its proportion.
+    Shrink,
+    /// As large as fits, in its proportion.
+    Fit,
+}
+
+/// A shift that happens with a probability.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct RandomShift {
+    /// Largest shift either way; 0.
+    pub most: f32,
+    /// How often it happens; 0.
+    pub probability: f64,
+}
+
+/// Changes of images with objects, by the names and with the defaults of MXNet's `det_aug_default`, in the order in which
+/// they are made: colours, mirroring, padding, crop, size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DetectAugment {
+    /// Hue, in units of two degrees.
+    pub hue: RandomShift,
+    /// Saturation, of 255.
+    pub saturation: RandomShift,
+    /// Lightness, of 255.
+    pub illumination: RandomShift,
+    /// Factor of all colours, less 1.
+    pub contrast: RandomShift,
+    /// How often left and right change places; 0.
+    pub rand_mirror_prob: f64,
+    /// How often the image gets a border; 0.
+    pub rand_pad_prob: f64,
+    /// Largest size with the border, in sizes of the image; 1.
+    pub max_pad_scale: f32,
+    /// How often a part is taken; 0.
+    pub rand_crop_prob: f64,
+    /// Ways to look for the part, tried in random order; one.
+    pub crop_samplers: Vec<CropSampler>,
+    /// Which objects leave it.
+    pub crop_emit: CropEmit,
+    /// How the image is made fit.
+    pub resize_mode: DetectResize,
+    /// Pixel value of borders; **127**.
+    pub fill_value: u8,
+    /// Interpolation; linear.
+    pub inter_method: InterMethod,
+}
+
+impl Default for DetectAugment {
+    fn default() -> Self {
+        let none = RandomShift::default();
+        Self {
+            hue: none,
+            saturation: none,
+            illumination: none,
+            contrast: none,
+            rand_mirror_prob: 0.0,
+            rand_pad_prob: 0.0,
+            max_pad_scale: 1.0,
+            rand_crop_prob: 0.0,
+            crop_samplers: vec![CropSampler::default()],
+            crop_emit: CropEmit::default(),
+            resize_mode: DetectResize::default(),
+            fill_value: 127,
+            inter_method: InterMethod::default(),
+        }
+    }
+}
+
+impl DetectAugment {
+    /// Proves that every field can be used.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the field.
+    pub fn check(&self) -> Result<()> {
+        let shifts = [
+            ("max_random_hue", self.hue.most),
+            ("max_random_saturation", self.saturation.most),
+            ("max_random_illumination", self.illumination.most),
+            ("max_random_contrast", self.contrast.most),
+        ];
+        for (name, value) in shifts {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Error::invalid(name, value, "a finite number of at least 0"));
+            }
+        }
+        if !(self.max_pad_scale.is_finite() && self.max_pad_scale >= 1.0) {
+            return Err(Error::invalid("max_pad_scale", self.max_pad_scale, "a finite number of at least 1"));
+        }
+        if let CropEmit::Overlap(least) = self.crop_emit
+            && !(0.0..=1.0).contains(&least)
+        {
+            return Err(Error::invalid("emit_overlap_thresh", least, "a part, 0 to 1"));
+        }
+        for sampler in &self.crop_samplers {
+            let part = |(least, most): (f32, f32)| (0.0..=1.0).contains(&least) && least <= most && most.is_finite();
+            let CropSampler { scales, aspect_ratios, overlaps, sample_coverages, object_coverages, .. } = *sampler;
+            let aspects = aspect_ratios.0 > 0.0 && aspect_ratios.0 <= aspect_ratios.1 && aspect_ratios.1.is_finite();
+            for (name, range, is_good) in [
+                ("crop_scales", scales, part(scales) && scales.1 <= 1.0 && scales.0 < scales.1),
+                ("crop_aspect_ratios", aspect_ratios, aspects),
+                ("crop_overlaps", overlaps, part(overlaps)),
+                ("crop_sample_coverages", sample_coverages, part(sample_coverages)),
+                ("crop_object_coverages", object_coverages, part(object_coverages)),
+            ] {
+                if !is_good {
+                    let expected = "parts of 0 to 1 (ratios above 0), the smaller first, scales not equal";
+                    return Err(Error::invalid(format!("min_{name} and max_{name}"), format!("{range:?}"), expected));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Lists of transforms: one after the other, in random order, or sometimes.
+
+use super::{Draw, Picture, Transform, check_probability};
+use mxrs_types::Result;
+
+/// One after the other.
+#[derive(Debug, Default)]
+pub struct Compose(Vec<Box<dyn Transform>>);
+
+impl Compose {
+    /// Of these.
+    pub fn of(transforms: impl IntoIterator<Item = Box<dyn Transform>>) -> Self {
+        Self(transforms.into_iter().collect())
+    }
+
+    /// One more at the end.
+    pub fn push(&mut self, transform: impl Transform + 'static) {
+        self.0.push(transform.boxed());
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Transform for Compose {
+    fn apply(&self, picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        self.0.iter().try_fold(picture, |picture, transform| transform.apply(picture, draw))
+    }
+}
+
+/// All of them, in an order that is drawn for each image.
+#[derive(Debug, Default)]
+pub struct RandomOrder(Vec<Box<dyn Transform>>);
+
+impl RandomOrder {
+    /// Of these.
+    pub fn of(transforms: impl IntoIterator<Item = Box<dyn Transform>>) -> Self {
+        Self(transforms.into_iter().collect())
+    }
+}
+
+impl Transform for RandomOrder {
+    fn apply(&self, picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        let mut order: Vec<usize> = (0..self.0.len()).collect();
+        draw.random.shuffle(&mut order);
+        order.into_iter().try_fold(picture, |picture, i| self.0[i].apply(picture, draw))
+    }
+}
+
+/// With a probability, or else nothing.
+#[derive(Debug)]
+pub struct RandomApply {
+    transform: Box<dyn Transform>,
+    probability: f64,
+}
+
+impl RandomApply {
+    /// This one with this probability, 1/2 in Gluon.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is no probability.
+    pub fn new(transform: impl Transform + 'static, probability: f64) -> Result<Self> {
+        check_probability("p of RandomApply", probability)?;
+        Ok(Self { transform: transform.boxed(), probability })
+    }
+}
+
+impl Transform for RandomApply {
+    fn apply(&self, picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        if draw.happens(self.probability) { self.transform.apply(picture, draw) } else { Ok(picture) }
+    }
+}

@@ -1,0 +1,235 @@
+//! Parts of an image: of the centre, of a random place, of random size.
+
+use super::resize::cut_and_resize;
+use super::{Draw, Picture, Transform, check_range};
+use crate::augment::{corner, pad};
+use crate::resample::{InterMethod, Region};
+use mxrs_types::{Error, Result};
+
+/// The largest size of the proportion of `height` x `width` that fits into the picture, itself if it does.
+fn scaled_down(picture: &Picture, (height, width): (usize, usize)) -> Result<(usize, usize)> {
+    if height == 0 || width == 0 {
+        return Err(Error::invalid("size of a crop", format!("{height} x {width}"), "at least one pixel"));
+    }
+    let (rows, columns) = (picture.height() as f64, picture.width() as f64);
+    let (mut h, mut w) = (height as f64, width as f64);
+    if rows < h {
+        (w, h) = (w * rows / h, rows);
+    }
+    if columns < w {
+        (w, h) = (columns, h * columns / w);
+    }
+    // A line of pixels has one at least.
+    Ok(((h as usize).max(1), (w as usize).max(1)))
+}
+
+/// A crop of the size, from the centre or from anywhere; resized to it where the picture is smaller.
+fn crop(
+    picture: Picture,
+    size: (usize, usize),
+    anywhere: bool,
+    method: InterMethod,
+    draw: &mut Draw,
+) -> Result<Picture> {
+    let (height, width) = scaled_down(&picture, size)?;
+    let (rows, columns) = (picture.height() - height, picture.width() - width);
+    let (top, left) = corner(rows, columns, anywhere, &mut draw.random);
+    cut_and_resize(picture, Region { top, left, height, width }, size, method, draw)
+}
+
+/// The centre; where the image is too small, the largest part of the proportion wanted, enlarged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CenterCrop {
+    /// Rows and columns.
+    pub size: (usize, usize),
+    /// The interpolation of what is too small; linear in Gluon, cubic in `mxnet.image`.
+    pub method: InterMethod,
+}
+
+impl CenterCrop {
+    /// Of this size; linear.
+    pub fn new(height: usize, width: usize) -> Self {
+        Self { size: (height, width), method: InterMethod::default() }
+    }
+
+    /// With this interpolation.
+    #[must_use]
+    pub fn method(self, method: InterMethod) -> Self {
+        Self { method, ..self }
+    }
+}
+
+impl Transform for CenterCrop {
+    fn apply(&self, picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        crop(picture, self.size, false, self.method, draw)
+    }
+}
+
+/// A part from anywhere, all places equally likely; where the image is too small, as [`CenterCrop`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomCrop {
+    /// Rows and columns.
+    pub size: (usize, usize),
+    /// Pixels of `pad_value` added on each side before; 0.
+    pub pad: usize,
+    /// Value of pixels added; 0.
+    pub pad_value: u8,
+    /// The interpolation of what is too small; linear in Gluon, cubic in `mxnet.image`.
+    pub method: InterMethod,
+}
+
+impl RandomCrop {
+    /// Of this size, without padding; linear.
+    pub fn new(height: usize, width: usize) -> Self {
+        Self { size: (height, width), pad: 0, pad_value: 0, method: InterMethod::default() }
+    }
+
+    /// Of an image with so many more pixels of this value on each side.
+    #[must_use]
+    pub fn pad(self, pad: usize, pad_value: u8) -> Self {
+        Self { pad, pad_value, ..self }
+    }
+
+    /// With this interpolation.
+    #[must_use]
+    pub fn method(self, method: InterMethod) -> Self {
+        Self { method, ..self }
+    }
+}
+
+impl Transform for RandomCrop {
+    fn apply(&self, picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        let picture = match picture {
+            picture if self.pad == 0 => picture,
+            Picture::Pixels(image) => Picture::Pixels(pad(&image, self.pad, self.pad_value, &draw.limits)?),
+            Picture::Numbers(_) => {
+                let expected = "pixels of 8 bits, that is, before Cast and ToTensor";
+                return Err(Error::invalid("image to pad", "numbers of float32", expected));
+            }
+        };
+        crop(picture, self.size, true, self.method, draw)
+    }
+}
+
+/// A part of random area and proportion from anywhere, resized; after ten tries that did not fit, as [`CenterCrop`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomResizedCrop {
+    /// Rows and columns of the result.
+    pub size: (usize, usize),
+    /// Smallest and largest part of the area, uniform; 0.08 to 1.
+    pub area: (f32, f32),
+    /// Smallest and largest width divided by height, whose logarithm is uniform; 3/4 to 4/3.
+    pub ratio: (f32, f32),
+    /// The interpolation; linear in Gluon, cubic in `mxnet.image`.
+    pub method: InterMethod,
+}
+
+impl RandomResizedCrop {
+    /// Of this size; linear.
+    pub fn new(height: usize, width: usize) -> Self {
+        let (area, ratio) = ((0.08, 1.0), (3.0 / 4.0, 4.0 / 3.0));
+        Self { size: (height, width), area, ratio, method: InterMethod::default() }
+    }
+
+    /// With this interpolation.
+    #[must_use]
+    pub fn method(self, method: InterMethod) -> Self {
+        Self { method, ..self }
+    }
+
+    fn region(&self, rows: usize, columns: usize, draw: &mut Draw) -> Option<Region> {
+        let whole = (rows * columns) as f64;
+        for _ in 0..10 {
+            let area = whole * f64::from(draw.random.uniform(self.area.0, self.area.1));
+            let ratio = f64::from(draw.random.uniform(self.ratio.0.ln(), self.ratio.1.ln())).exp();
+            let width = (area * ratio).sqrt().round_ties_even() as usize;
+            let height = (area / ratio).sqrt().round_ties_even() as usize;
+            if (1..=rows).contains(&height) && (1..=columns).contains(&width) {
+                let (top, left) = corner(rows - height, columns - width, true, &mut draw.random);
+                return Some(Region { top, left, height, width });
+            }
+        }
+        None
+    }
+}
+
+impl Transform for RandomResizedCrop {
+    fn apply(&self, picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        check_range("area of RandomResizedCrop", self.area, 0.0)?;
+        check_range("ratio of RandomResizedCrop", self.ratio, f32::MIN_POSITIVE)?;
+        match self.region(picture.height(), picture.width(), draw) {
+            Some(region) => cut_and_resize(picture, region, self.size, self.method, draw),
+            None => crop(picture, self.size, false, self.method, draw),
+        }
+    }
+}
+
+/// A part that is named, at another size if one is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CropResize {
+    /// First row and column.
+    pub corner: (usize, usize),
+    /// Rows and columns of the part.
+    pub part: (usize, usize),
+    /// Rows and columns of the result; those of the part.
+    pub size: Option<(usize, usize)>,
+    /// The interpolation; linear.
+    pub method: InterMethod,
+}
+
+impl CropResize {
+    /// So many rows and columns from this row and column on.
+    pub fn new(corner: (usize, usize), part: (usize, usize)) -> Self {
+        Self { corner, part, size: None, method: InterMethod::default() }
+    }
+
+    /// Resized.
+    #[must_use]
+    pub fn size(self, height: usize, width: usize) -> Self {
+        Self { size: Some((height, width)), ..self }
+    }
+}
+
+impl Transform for CropResize {
+    fn apply(&self, picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        let ((top, left), (height, width)) = (self.corner, self.part);
+        let fits = |first: usize, n: usize, len: usize| n > 0 && first.checked_add(n).is_some_and(|end| end <= len);
+        if !fits(top, height, picture.height()) || !fits(left, width, picture.width()) {
+            let got = format!("{height} x {width} pixels from row {top} and column {left} on");
+            let expected = format!("a part of the {} x {} pixels", picture.height(), picture.width());
+            return Err(Error::invalid("part to crop", got, expected));
+        }
+        let region = Region { top, left, height, width };
+        cut_and_resize(picture, region, self.size.unwrap_or(self.part), self.method, draw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where every try fits, the part of the area is uniform and so is the logarithm of the proportion.
+    #[test]
+    fn areas_and_proportions_follow_the_formulas() {
+        let crop = RandomResizedCrop { area: (0.1, 0.4), ratio: (0.5, 2.0), ..RandomResizedCrop::new(8, 8) };
+        let n = 4000;
+        let regions = (0..n).map(|i| crop.region(1000, 1000, &mut Draw::keyed(&[i])).expect("at most 0.9 of a side"));
+        let (mut areas, mut logs) = (0.0, 0.0);
+        for r in regions {
+            assert!(r.top + r.height <= 1000 && r.left + r.width <= 1000);
+            areas += (r.height * r.width) as f64 / 1e6 / n as f64;
+            logs += (r.width as f64 / r.height as f64).ln() / n as f64;
+        }
+        // Four standard errors of uniform numbers from 0.1 to 0.4 and from -0.69 to 0.69; rounding adds below 0.0005.
+        assert!((areas - 0.25).abs() < 0.006, "{areas}");
+        assert!(logs.abs() < 0.026, "{logs}");
+    }
+
+    /// One try of an exact size: sides are rounded, not more.
+    #[test]
+    fn sides_are_those_of_area_and_proportion() {
+        let crop = RandomResizedCrop { area: (0.25, 0.25), ratio: (4.0, 4.0), ..RandomResizedCrop::new(8, 8) };
+        let region = crop.region(400, 400, &mut Draw::keyed(&[])).unwrap();
+        assert_eq!((region.height, region.width), (100, 400));
+    }
+}

@@ -1,0 +1,72 @@
+//! Other hues.
+
+use super::{Draw, Picture, Transform, check_range};
+use crate::augment::{hls_of, rgb_of};
+use mxrs_types::Result;
+use std::f32::consts::PI;
+
+/// In which space colours are turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HueSpace {
+    /// Hue, lightness and saturation, exactly (Gluon).
+    Hls,
+    /// A rotation about the grey axis of television's luma and chroma, which is linear (`HueJitterAug`).
+    Yiq,
+}
+
+/// Turns all hues by up to a part of a whole turn ([`HueSpace::Hls`]) or half a turn ([`HueSpace::Yiq`]). Grey images stay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomHue {
+    parts: (f32, f32),
+    space: HueSpace,
+}
+
+impl RandomHue {
+    /// By up to `most` either way.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is negative or not finite.
+    pub fn new(most: f32, space: HueSpace) -> Result<Self> {
+        check_range("hue", (most, most), 0.0)?;
+        Ok(Self { parts: (-most, most), space })
+    }
+
+    /// By a part in a range, or always the same.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is not finite or not in order.
+    pub fn between(least: f32, most: f32, space: HueSpace) -> Result<Self> {
+        check_range("hue", (least, most), f32::MIN)?;
+        Ok(Self { parts: (least, most), space })
+    }
+}
+
+/// Luma and two of chroma from red, green and blue, and back, with the three decimals that MXNet has.
+const TO_YIQ: [[f32; 3]; 3] = [[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]];
+const FROM_YIQ: [[f32; 3]; 3] = [[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]];
+
+fn product(a: [[f32; 3]; 3], b: [[f32; 3]; 3]) -> [[f32; 3]; 3] {
+    a.map(|row| [0, 1, 2].map(|j| (0..3).map(|k| row[k] * b[k][j]).sum()))
+}
+
+impl Transform for RandomHue {
+    fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        let part = draw.random.uniform(self.parts.0, self.parts.1);
+        if !picture.has_colours() {
+            return Ok(picture);
+        }
+        match self.space {
+            HueSpace::Hls => picture.recolour(|colours| {
+                let [hue, lightness, saturation] = hls_of(colours.map(|value| value / 255.0));
+                rgb_of([hue + part * 360.0, lightness, saturation]).map(|value| value * 255.0)
+            }),
+            HueSpace::Yiq => {
+                let (sin, cos) = (part * PI).sin_cos();
+                let turn = [[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]];
+                let all = product(product(FROM_YIQ, turn), TO_YIQ);
+                picture.recolour(|colours| all.map(|row| row.iter().zip(colours).map(|(a, b)| a * b).sum()));
+            }
+        }
+        Ok(picture)
+    }
+}

@@ -1,0 +1,63 @@
+//! Noise along the principal components of colours, and images without colours.
+
+use super::{Draw, Picture, Transform, check_probability, check_range};
+use crate::augment::pca_noise;
+use mxrs_types::Result;
+
+/// Adds to all pixels the same random colour, along the principal components of ImageNet's. Grey images stay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomLighting(f32);
+
+impl RandomLighting {
+    /// The standard deviation of the factor of each component; 0.05 in Gluon's operator.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is negative or not finite.
+    pub fn new(deviation: f32) -> Result<Self> {
+        check_range("deviation of RandomLighting", (deviation, deviation), 0.0)?;
+        Ok(Self(deviation))
+    }
+}
+
+impl Transform for RandomLighting {
+    fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        let [r, g, b, _] = pca_noise(self.0, &mut draw.random);
+        if picture.has_colours() {
+            picture.recolour(|[red, green, blue]| [red + r, green + g, blue + b]);
+        }
+        Ok(picture)
+    }
+}
+
+/// Makes all channels the grey of the pixel, with a probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomGray {
+    probability: f64,
+    weights: [f32; 3],
+}
+
+impl RandomGray {
+    /// With this probability (1/2 in Gluon), and Gluon's weights of red, green and blue: 0.2989, 0.587, 0.114.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is no probability.
+    pub fn new(probability: f64) -> Result<Self> {
+        check_probability("p of RandomGray", probability)?;
+        Ok(Self { probability, weights: [0.2989, 0.587, 0.114] })
+    }
+
+    /// With other weights: `RandomGrayAug` has 0.21, 0.72, 0.07.
+    #[must_use]
+    pub fn weights(self, weights: [f32; 3]) -> Self {
+        Self { weights, ..self }
+    }
+}
+
+impl Transform for RandomGray {
+    fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
+        if draw.happens(self.probability) && picture.has_colours() {
+            picture.recolour(|colours| [colours.iter().zip(self.weights).map(|(a, b)| a * b).sum(); 3]);
+        }
+        Ok(picture)
+    }
+}

@@ -1,0 +1,272 @@
+//! An image on its way through transforms.
+
+use crate::Image;
+use crate::resample::Region;
+use mxrs_format::{AlignedBytes, Dense, Tensor};
+use mxrs_types::{DType, Error, Result};
+
+/// An image on its way through transforms: pixels of 8 bits at first, float32 numbers later.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Picture {
+    /// Pixels of 8 bits, in the order (row, column, channel).
+    Pixels(Image),
+    /// Numbers.
+    Numbers(Numbers),
+}
+
+/// Where the channels of [`Numbers`] are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channels {
+    /// (channel, row, column), as networks read them.
+    First,
+    /// (row, column, channel), as pixels lie.
+    Last,
+}
+
+/// An image of float32 numbers.
+#[derive(Clone, PartialEq)]
+pub struct Numbers {
+    height: usize,
+    width: usize,
+    n_channels: usize,
+    channels: Channels,
+    values: Vec<f32>,
+}
+
+impl Numbers {
+    /// From all numbers in the order that `channels` says.
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for an image without numbers or another number of them.
+    pub fn new([height, width, n_channels]: [usize; 3], channels: Channels, values: Vec<f32>) -> Result<Self> {
+        let len = height.checked_mul(width).and_then(|n| n.checked_mul(n_channels)).filter(|len| *len > 0);
+        if len != Some(values.len()) {
+            let expected = format!("height x width x channels ({height} x {width} x {n_channels}), not 0");
+            return Err(Error::invalid("numbers of an image", values.len(), expected));
+        }
+        Ok(Self { height, width, n_channels, channels, values })
+    }
+
+    /// Where the channels are.
+    pub fn channels(&self) -> Channels {
+        self.channels
+    }
+
+    /// All numbers.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// All numbers, for changing them.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    /// Where the number of a row, column and channel is.
+    pub(super) fn place(&self, y: usize, x: usize, c: usize) -> usize {
+        match self.channels {
+            Channels::First => (c * self.height + y) * self.width + x,
+            Channels::Last => (y * self.width + x) * self.n_channels + c,
+        }
+    }
+
+    /// Every number changed, with its channel.
+    pub(super) fn map_channels(mut self, value: impl Fn(usize, f32) -> f32) -> Self {
+        match self.channels {
+            Channels::First => {
+                let plane = self.height * self.width;
+                for (c, plane) in self.values.chunks_exact_mut(plane).enumerate() {
+                    plane.iter_mut().for_each(|number| *number = value(c, *number));
+                }
+            }
+            Channels::Last => {
+                for pixel in self.values.chunks_exact_mut(self.n_channels) {
+                    pixel.iter_mut().enumerate().for_each(|(c, number)| *number = value(c, *number));
+                }
+            }
+        }
+        self
+    }
+
+    /// The same numbers with the channels first.
+    pub(super) fn channels_first(&self) -> Self {
+        let out = Self { channels: Channels::First, values: Vec::new(), ..*self };
+        out.map(self.height, self.width, |y, x, c| self.values[self.place(y, x, c)])
+    }
+
+    /// One of the same kind and this size, of the numbers that `value` gives for row, column and channel.
+    pub(super) fn map(&self, height: usize, width: usize, value: impl Fn(usize, usize, usize) -> f32) -> Self {
+        let n_channels = self.n_channels;
+        let mut out = Self { height, width, values: vec![0.0; height * width * n_channels], ..*self };
+        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+            for c in 0..n_channels {
+                let place = out.place(y, x, c);
+                out.values[place] = value(y, x, c);
+            }
+        }
+        out
+    }
+}
+
+impl std::fmt::Debug for Numbers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { height, width, n_channels, channels, .. } = self;
+        write!(f, "{height} x {width} x {n_channels} numbers, channels {channels:?}")
+    }
+}
+
+impl Picture {
+    /// A tensor as a data set delivers it: 8-bit pixels or float32 numbers in the order (row, column, channel).
+    ///
+    /// # Errors
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for another type, not three dimensions, or what [`Image::new`] refuses.
+    pub fn from_dense(dense: &Dense) -> Result<Self> {
+        let &[height, width, channels] = &dense.shape()[..] else {
+            let got = format!("shape {:?}", dense.shape());
+            return Err(Error::invalid("image to transform", got, "(height, width, channels)"));
+        };
+        match dense.dtype() {
+            DType::U8 => Image::new(height, width, channels, dense.bytes().to_vec()).map(Self::Pixels),
+            DType::F32 => {
+                let values = dense.as_slice::<f32>()?.to_vec();
+                Numbers::new([height, width, channels], Channels::Last, values).map(Self::Numbers)
+            }
+            other => Err(Error::invalid("type of an image to transform", other, "uint8 or float32")),
+        }
+    }
+
+    /// The tensor, of uint8 or float32.
+    ///
+    /// # Errors
+    /// Those of memory.
+    pub fn into_dense(self) -> Result<Dense> {
+        match self {
+            Self::Pixels(image) => {
+                let shape = [image.height(), image.width(), image.channels()];
+                Tensor::dense(DType::U8, shape, AlignedBytes::copy_of(image.pixels()))?.into_dense()
+            }
+            Self::Numbers(numbers) => {
+                let Numbers { height, width, n_channels, .. } = numbers;
+                let shape = match numbers.channels {
+                    Channels::First => [n_channels, height, width],
+                    Channels::Last => [height, width, n_channels],
+                };
+                Tensor::from_slice(shape, &numbers.values)?.into_dense()
+            }
+        }
+    }
+
+    /// Rows.
+    pub fn height(&self) -> usize {
+        match self {
+            Self::Pixels(image) => image.height(),
+            Self::Numbers(numbers) => numbers.height,
+        }
+    }
+
+    /// Columns.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Pixels(image) => image.width(),
+            Self::Numbers(numbers) => numbers.width,
+        }
+    }
+
+    /// How many channels there are.
+    pub fn n_channels(&self) -> usize {
+        match self {
+            Self::Pixels(image) => image.channels(),
+            Self::Numbers(numbers) => numbers.n_channels,
+        }
+    }
+
+    /// The part of the image in the region, which lies inside it.
+    pub(super) fn cut(self, region: Region) -> Result<Self> {
+        let Region { top, left, height, width } = region;
+        if (top, left, height, width) == (0, 0, self.height(), self.width()) {
+            return Ok(self);
+        }
+        Ok(match self {
+            Self::Pixels(image) => Self::Pixels(crate::augment::cut_out(&image, (top, left), height, width)?),
+            Self::Numbers(old) => {
+                Self::Numbers(old.map(height, width, |y, x, c| old.values[old.place(top + y, left + x, c)]))
+            }
+        })
+    }
+
+    /// The image with rows, or else columns, in the opposite order.
+    pub(crate) fn flipped(self, upside_down: bool) -> Result<Self> {
+        let (height, width) = (self.height(), self.width());
+        let from = |y: usize, x: usize| if upside_down { (height - 1 - y, x) } else { (y, width - 1 - x) };
+        match self {
+            Self::Pixels(image) => {
+                let channels = image.channels();
+                let mut pixels = Vec::with_capacity(image.pixels().len());
+                for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+                    let (y, x) = from(y, x);
+                    pixels.extend_from_slice(&image.row(y)[x * channels..][..channels]);
+                }
+                Image::new(height, width, channels, pixels).map(Self::Pixels)
+            }
+            Self::Numbers(old) => Ok(Self::Numbers(old.map(height, width, |y, x, c| {
+                let (y, x) = from(y, x);
+                old.values[old.place(y, x, c)]
+            }))),
+        }
+    }
+
+    /// Changes the colours of every pixel: red, green and blue, or grey thrice of which the first counts; alpha stays.
+    /// Pixels of 8 bits are cut to their range and towards zero, as Gluon's transforms do.
+    pub(super) fn recolour(&mut self, change: impl Fn([f32; 3]) -> [f32; 3]) {
+        match self {
+            Self::Pixels(image) => {
+                let n = image.channels();
+                for pixel in image.pixels_mut().chunks_exact_mut(n) {
+                    let byte = |value: f32| value.clamp(0.0, 255.0) as u8;
+                    match pixel {
+                        [r, g, b, ..] => [*r, *g, *b] = change([*r, *g, *b].map(f32::from)).map(byte),
+                        [grey, ..] => *grey = byte(change([f32::from(*grey); 3])[0]),
+                        [] => {}
+                    }
+                }
+            }
+            Self::Numbers(numbers) => {
+                for (y, x) in (0..numbers.height).flat_map(|y| (0..numbers.width).map(move |x| (y, x))) {
+                    let last = numbers.n_channels - 1;
+                    // Of two channels, which is no image that is known, the first counts as grey.
+                    let places = [0, 1, 2].map(|c| numbers.place(y, x, if last < 2 { 0 } else { c }));
+                    let new = change(places.map(|place| numbers.values[place]));
+                    let n = if last < 2 { 1 } else { 3 };
+                    for (place, value) in places.into_iter().zip(new).take(n) {
+                        numbers.values[place] = value;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The mean over all pixels of what `of` makes of their colours.
+    pub(super) fn mean(&self, of: impl Fn([f32; 3]) -> f32) -> f32 {
+        let (height, width) = (self.height(), self.width());
+        let mut sum = 0.0;
+        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+            let colours = match self {
+                Self::Pixels(image) => match &image.row(y)[x * image.channels()..] {
+                    [r, g, b, ..] if image.channels() > 2 => [*r, *g, *b].map(f32::from),
+                    rest => [rest.first().copied().map_or(0.0, f32::from); 3],
+                },
+                Self::Numbers(numbers) => {
+                    let last = numbers.n_channels - 1;
+                    [0, 1, 2].map(|c| numbers.values[numbers.place(y, x, if last < 2 { 0 } else { c })])
+                }
+            };
+            sum += f64::from(of(colours));
+        }
+        (sum / (height * width) as f64) as f32
+    }
+
+    /// Whether there are colours.
+    pub(super) fn has_colours(&self) -> bool {
+        self.n_channels() > 2
+    }
+}

@@ -1,0 +1,149 @@
+"""Writes crates/mxrs-data/tests/golden/transforms.params: what Gluon's transforms and mxnet.image's augmenters make of augment.png.
+
+Where nothing is random, or what is random is held still, the image is kept; elsewhere a statistic of many images, sorted.
+Needs MXNet 1.9.1 and NumPy. From the root of the repository:
+    python tests/mxnet/make_transforms.py
+"""
+import os
+import random
+from unittest import mock
+
+import mxnet as mx
+import numpy as np
+from mxnet.gluon.data.vision import transforms as T
+
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crates", "mxrs-data", "tests", "golden")
+N = 400
+with open(os.path.join(GOLDEN, "augment.png"), "rb") as f:
+    photo = mx.image.imdecode(f.read())
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+expected = {}
+
+
+def keep(name, image):
+    expected["image:" + name] = image
+
+
+def still(augmenter, part, image):
+    """With every number that is uniform in (-x, x) held at x * part."""
+    with mock.patch.object(random, "uniform", lambda low, high: low + (high - low) * (1 + part) / 2):
+        return augmenter(image)
+
+
+# Sizes and parts.
+for method in (0, 1, 2, 3, 4):
+    keep("resize 20x30 %d" % method, T.Resize((30, 20), interpolation=method)(photo))
+    keep("resize shorter 60 %d" % method, T.Resize(60, keep_ratio=True, interpolation=method)(photo))
+keep("resize 25", T.Resize(25)(photo))
+keep("resize tall shorter 31", T.Resize(31, keep_ratio=True)(mx.nd.transpose(photo, (1, 0, 2))))
+keep("force 33x70 auto", mx.image.ForceResizeAug((70, 33), 9)(photo))
+keep("center 24x32", T.CenterCrop((32, 24))(photo))
+keep("center 27x31", T.CenterCrop((31, 27))(photo))
+keep("center 60x50", T.CenterCrop((50, 60))(photo))
+keep("center 30x80", T.CenterCrop((80, 30))(photo))
+keep("center 100x100 cubic", mx.image.CenterCropAug((100, 100), 2)(photo))
+keep("part", T.CropResize(7, 3, 21, 18)(photo))
+keep("part resized", T.CropResize(7, 3, 21, 18, (40, 25), 1)(photo))
+
+# Numbers, of a part, which needs less room.
+part = photo[10:34, 12:44]
+tensor = T.ToTensor()(part)
+numbers = part.astype("float32")
+keep("tensor", tensor)
+keep("normalised", T.Normalize(MEAN, STD)(tensor))
+keep("normalised alike", T.Normalize(0.5, 0.25)(tensor))
+keep("cast back", (numbers * 1.7 - 20).clip(0, 255).astype("uint8"))
+
+# Rotations.
+for degrees in (30, -100, 180):
+    keep("rotate %d" % degrees, T.Rotate(degrees)(tensor))
+keep("rotate 25 in", T.Rotate(25, zoom_in=True)(tensor))
+keep("rotate 25 out", T.Rotate(25, zoom_out=True)(tensor))
+keep("rotate -70 in", T.Rotate(-70, zoom_in=True)(tensor))
+keep("rotate 160 out", T.Rotate(160, zoom_out=True)(tensor))
+
+# Colours.
+for name, image in (("uint8", part), ("float32", numbers)):
+    keep("brightness %s" % name, mx.nd.image.random_brightness(image, 1.3, 1.3))
+    keep("contrast %s" % name, mx.nd.image.random_contrast(image, 1.7, 1.7))
+    keep("contrast less %s" % name, mx.nd.image.random_contrast(image, 0.3, 0.3))
+    keep("hue %s" % name, mx.nd.image.random_hue(image, 0.2, 0.2))
+    keep("hue back %s" % name, mx.nd.image.random_hue(image, 0.9, 0.9))
+keep("grey brightness", mx.nd.image.random_brightness(part[:, :, :1], 0.6, 0.6))
+keep("grey contrast", mx.nd.image.random_contrast(part[:, :, :1], 0.6, 0.6))
+keep("saturation more", still(mx.image.SaturationJitterAug(0.6), 1, numbers.copy()))
+keep("saturation less", still(mx.image.SaturationJitterAug(0.8), -1, numbers.copy()))
+keep("contrast python", still(mx.image.ContrastJitterAug(0.4), 1, numbers.copy()))
+keep("hue python", still(mx.image.HueJitterAug(0.3), 1, numbers.copy()))
+keep("hue python back", still(mx.image.HueJitterAug(0.3), -1, numbers.copy()))
+keep("grey", mx.image.RandomGrayAug(1)(numbers.copy()))
+keep("mirrored", mx.image.HorizontalFlipAug(1)(part))
+keep("upside down", mx.nd.image.flip_top_bottom(part))
+
+
+def run(augmenters, image):
+    for augmenter in augmenters:
+        image = augmenter(image)
+    return image
+
+
+keep("augmenter", run(mx.image.CreateAugmenter((3, 24, 32), resize=30, mean=True, std=True), photo))
+keep("augmenter plain", run(mx.image.CreateAugmenter((3, 60, 32)), photo))
+
+
+# Statistics; images are 24 x 32 x 3, or with channels first.
+def statistic(name, kinds, transform, image):
+    images = []
+    for _ in range(N):
+        out = transform(image.copy()).asnumpy().astype("float32")
+        images.append(out if out.shape[0] == 3 else out.transpose(2, 0, 1))
+    x = np.stack(images)
+    assert x.shape[1:] == (3, 24, 32), x.shape
+    of = {
+        "mean": lambda: x.mean((1, 2, 3)),
+        "red": lambda: x[:, 0].mean((1, 2)),
+        "blue": lambda: x[:, 2].mean((1, 2)),
+        "spread": lambda: x.std((1, 2, 3)),
+        "colours": lambda: np.abs(x[:, 0] - x[:, 2]).mean((1, 2)),
+        "corner": lambda: x[:, 0, 0, 0],
+        "sides": lambda: x[:, :, :, :16].mean((1, 2, 3)) - x[:, :, :, 16:].mean((1, 2, 3)),
+        "near": lambda: x[:, 1, 12, 16],
+    }
+    for kind in kinds.split():
+        expected["statistic:%s:%s" % (kind, name)] = mx.nd.array(np.sort(of[kind]()), dtype="float32")
+
+
+random.seed(1)
+np.random.seed(2)
+mx.random.seed(3)
+small = T.Resize((32, 24))(photo)
+small_numbers = small.astype("float32")
+size = (32, 24)
+statistic("random crop", "mean sides corner", mx.image.RandomCropAug(size), photo)
+statistic("random crop small", "mean sides", mx.image.RandomCropAug(size, 1), T.Resize((40, 12))(photo))
+statistic("sized crop", "mean spread sides near", mx.image.RandomSizedCropAug(size, 0.08, (3 / 4, 4 / 3), 1), photo)
+statistic("sized crop wide", "mean spread sides", mx.image.RandomSizedCropAug(size, (0.3, 0.6), (1.2, 2.5), 2), photo)
+statistic("sized crop random", "mean spread sides", T.RandomResizedCrop(size, interpolation=10), photo)
+statistic("flip", "corner sides", T.RandomFlipLeftRight(), small)
+statistic("flip down", "corner near", T.RandomFlipTopBottom(), small)
+statistic("flip rarely", "corner sides", mx.image.HorizontalFlipAug(0.2), small)
+statistic("brightness", "mean spread", T.RandomBrightness(0.4), small_numbers)
+statistic("brightness 1.5", "mean spread", T.RandomBrightness(1.5), small)
+statistic("contrast", "mean spread", T.RandomContrast(0.4), small)
+statistic("saturation", "mean colours", mx.image.SaturationJitterAug(0.6), small_numbers)
+statistic("hue", "red blue colours", T.RandomHue(0.3), small)
+statistic("hue python", "red blue colours", mx.image.HueJitterAug(0.3), small_numbers)
+statistic("jitter", "mean spread red", T.RandomColorJitter(0.4, 0.5, 0, 0.2), small)
+statistic("jitter python", "mean spread colours", mx.image.ColorJitterAug(0.4, 0.5, 0.6), small_numbers)
+statistic("lighting", "red blue near", T.RandomLighting(0.3), small_numbers)
+statistic("grey", "colours near", mx.image.RandomGrayAug(0.3), small_numbers)
+statistic("rotation", "mean sides near", T.RandomRotation((-50, 80)), small_numbers.transpose((2, 0, 1)))
+statistic("rotation rarely", "mean sides", T.RandomRotation((10, 60), zoom_in=True, rotate_with_proba=0.4),
+          small_numbers.transpose((2, 0, 1)))
+everything = mx.image.CreateAugmenter((3, 24, 32), resize=30, rand_crop=True, rand_resize=True, rand_mirror=True,
+                                      mean=True, std=True, brightness=0.4, contrast=0.4, saturation=0.4, hue=0.2,
+                                      pca_noise=0.1, rand_gray=0.3, inter_method=10)
+statistic("augmenter", "mean spread colours sides red", lambda image: run(everything, image), photo)
+
+mx.nd.save(os.path.join(GOLDEN, "transforms.params"), expected)
+print(len(expected), "arrays")
