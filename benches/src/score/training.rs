@@ -3,6 +3,7 @@
 use super::ours::DATA;
 use super::serve::{Load, Network};
 use anyhow::{Context, Result, bail};
+use mxrs::Model;
 use mxrs::Runtime;
 use mxrs::data::{DataBatch, DataDesc};
 use mxrs::exec::BindOptions;
@@ -11,7 +12,6 @@ use mxrs::ndarray::NdArray;
 use mxrs::optim::Updater;
 use mxrs::train::{BindFor, InitOptions, Module, ModuleNames};
 use mxrs::types::{DType, Shape};
-use mxrs::Model;
 
 /// As in serve.py: small, so that random labels do not drive random weights to infinity.
 const SGD: [(&str, &str); 3] = [("learning_rate", "0.001"), ("momentum", "0.9"), ("wd", "0.0001")];
