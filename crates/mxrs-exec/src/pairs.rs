@@ -27,15 +27,7 @@ pub fn with_pairs(
         let Some(pair) = both.pair else { continue };
         let Ok(gradient) = options.ops.get(pair.gradient) else { continue };
         let accepts = |first: NodeId| is_faster(&joined.graph, first, [both, gradient], pair, forward, options);
-        let call_pair = CallPair {
-            is_first: &|node| node.op_name() == pair.first && node.n_visible == 1,
-            is_second: &|node| (pair.is_second)(node.op_name(), &node.attrs),
-            second_gradients: pair.second_gradients,
-            first_gradient: pair.first_gradient,
-            kept_inputs: pair.kept_inputs,
-            both: both.clone(),
-            gradient: gradient.clone(),
-        };
+        let call_pair = CallPair { pair, both: both.clone(), gradient: gradient.clone() };
         if let Some(paired) = join_pairs(joined, &call_pair, accepts)? {
             // One kind is all there is; a second would look at `paired`, whose entries `forward` does not describe.
             return Ok(Some(paired));

@@ -4,7 +4,8 @@
 //! That is done where the kernel of the later term can take the other as [one more input](mxrs_op::Kernel::summed). Unlike a
 //! [sum made in place](crate::inplace_add) it leaves the first term as it is, so others may read that: a residual network's
 //! shortcut, which the gradient needs. The planner may still give both one memory. Left alone are terms that are made for
-//! somebody else too, additions in the other half of the program, and copies made for recomputation of terms that are kept.
+//! somebody else too, additions in the other half of the program, and copies made for recomputation of terms that are kept; and
+//! programs without a gradient, in which [patterns](crate::BindOptions::patterns) say what becomes of sums.
 
 use crate::program::{Action, LeftOut, Origin, Program, Step, ValueId};
 use mxrs_op::Kernel;
@@ -13,6 +14,9 @@ use std::sync::Arc;
 
 /// The program without the additions that can be left out, `None` where it stays as it is.
 pub fn with_sums(program: &Program) -> Option<Program> {
+    if program.n_forward == program.steps.len() {
+        return None;
+    }
     // Programs are large: copied only once something is found.
     let mut summed: Option<Program> = None;
     let mut at = 0;

@@ -8,26 +8,17 @@ mod tests;
 
 use super::rewrite::Rewrite;
 use crate::{Entry, GradientGraph, Node, NodeId};
-use mxrs_op::OpDef;
+use mxrs_op::{OpDef, Pair};
 use mxrs_types::Result;
 use std::sync::Arc;
 
 /// Which calls, and what becomes of them.
 pub struct CallPair<'a> {
-    /// Whether a node is a first call: its first output is visible, and it has no other.
-    pub is_first: &'a dyn Fn(&Node) -> bool,
-    /// Whether a node is a second call.
-    pub is_second: &'a dyn Fn(&Node) -> bool,
-    /// Names of the operators that are the gradient of the second call, which take the gradient of its output and the output.
-    pub second_gradients: &'a [&'a str],
-    /// Name of the operator that is the gradient of the first call. It takes the gradient of its output, its inputs in order up
-    /// to some, and its hidden outputs.
-    pub first_gradient: &'a str,
-    /// Positions of the inputs of the first call that the gradient of both takes, between the gradient and the hidden outputs.
-    pub kept_inputs: &'a [usize],
-    /// Operator of both, with inputs, parameters and outputs of the first.
+    /// The calls.
+    pub pair: &'a Pair,
+    /// Operator of both.
     pub both: Arc<OpDef>,
-    /// Its gradient, with parameters and outputs of the first's.
+    /// Its gradient.
     pub gradient: Arc<OpDef>,
 }
 
@@ -47,10 +38,10 @@ struct Found {
 /// None that a graph from [`gradient`](crate::gradient()) causes.
 pub fn join_pairs(
     joined: &GradientGraph,
-    pair: &CallPair<'_>,
+    calls: &CallPair<'_>,
     accepts: impl Fn(NodeId) -> bool,
 ) -> Result<Option<GradientGraph>> {
-    let graph = &joined.graph;
+    let (graph, pair) = (&joined.graph, calls.pair);
     let waited_for: Vec<NodeId> = graph.nodes().iter().flat_map(|n| n.control_deps.iter().copied()).collect();
     let is_waited_for = |found: &Found| waited_for.iter().any(|id| [found.first, found.gradients[0]].contains(id));
     let found: Vec<Found> = (0..joined.n_forward_nodes)
@@ -78,7 +69,7 @@ pub fn join_pairs(
         let first = graph.node(found.first);
         if id == found.second {
             let both = Node {
-                op: Some(pair.both.clone()),
+                op: Some(calls.both.clone()),
                 name: old.name.clone(),
                 control_deps: rewrite.moved(old).control_deps,
                 ..rewrite.moved(first)
@@ -91,7 +82,7 @@ pub fn join_pairs(
             let kept = pair.kept_inputs.iter().map(|i| first.inputs[*i]);
             let hidden = (1..first.n_outputs as u32).map(|index| Entry::new(found.first, index));
             let inputs = std::iter::once(ograd).chain(kept).chain(hidden).map(|e| rewrite.entry(e)).collect();
-            let gradient = Node { op: Some(pair.gradient.clone()), inputs, ..rewrite.moved(old) };
+            let gradient = Node { op: Some(calls.gradient.clone()), inputs, ..rewrite.moved(old) };
             rewrite.put(id, gradient);
         }
     }
@@ -103,7 +94,7 @@ pub fn join_pairs(
 }
 
 /// The pair that begins with a node.
-fn find(joined: &GradientGraph, pair: &CallPair<'_>, first: NodeId) -> Option<Found> {
+fn find(joined: &GradientGraph, pair: &Pair, first: NodeId) -> Option<Found> {
     let graph = &joined.graph;
     let node = graph.node(first);
     let is_plain = |node: &Node| {
@@ -121,12 +112,14 @@ fn find(joined: &GradientGraph, pair: &CallPair<'_>, first: NodeId) -> Option<Fo
             _ => None,
         }
     };
-    if node.is_variable() || !(pair.is_first)(node) || !is_plain(node) {
+    if node.is_variable() || node.op_name() != pair.first || node.n_visible != 1 || !is_plain(node) {
         return None;
     }
     let (second, _) = only_reader(Entry::new(first, 0))?;
     let activation = graph.node(second);
-    let is_second = joined.is_forward(second) && (pair.is_second)(activation) && activation.inputs.len() == 1;
+    let is_second = joined.is_forward(second)
+        && (pair.is_second)(activation.op_name(), &activation.attrs)
+        && activation.inputs.len() == 1;
     if !is_second || !is_plain(activation) || activation.n_outputs != 1 {
         return None;
     }

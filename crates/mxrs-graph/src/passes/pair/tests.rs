@@ -33,18 +33,21 @@ fn paired(joined: &GradientGraph) -> Option<GradientGraph> {
 }
 
 /// With a gradient that takes these inputs of the first calls.
-fn paired_with(joined: &GradientGraph, kept_inputs: &[usize]) -> Option<GradientGraph> {
+fn paired_with(joined: &GradientGraph, kept_inputs: &'static [usize]) -> Option<GradientGraph> {
     let ops = smooth::set();
-    let pair = CallPair {
-        is_first: &|node| node.op_name() == "Norm",
-        is_second: &|node| node.op_name() == "Tanh",
+    let pair = Pair {
+        first: "Norm",
+        is_second: |op, _| op == "Tanh",
         second_gradients: &["_backward_Tanh"],
         first_gradient: "_backward_Norm",
+        gradient: "_backward_NormTanh",
         kept_inputs,
-        both: ops.get("NormTanh").unwrap().clone(),
-        gradient: ops.get("_backward_NormTanh").unwrap().clone(),
+        gradient_inputs: &[],
+        gradient_outputs: &[],
     };
-    join_pairs(joined, &pair, |_| true).unwrap()
+    let op = |name| ops.get(name).unwrap().clone();
+    let calls = CallPair { pair: &pair, both: op("NormTanh"), gradient: op(pair.gradient) };
+    join_pairs(joined, &calls, |_| true).unwrap()
 }
 
 fn count(joined: &GradientGraph, op: &str) -> usize {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use super::{Args, Peer};
+use super::{Args, Peer, protoc};
 use crate::process::Run;
 use crate::session::Session;
 use crate::tools::pypi;
@@ -106,7 +106,12 @@ fn built(session: &Session, args: &Args, name: &str, target: &Path, program: &Pa
     }
     let build =
         session.cargo("build").args(["--release", "--manifest-path", "benches/peers/Cargo.toml", "--target-dir"]);
-    build.arg(target).args(["--features", name, "--bin", &format!("peer_{name}")]).stream()
+    let build = build.arg(target).args(["--features", name, "--bin", &format!("peer_{name}")]);
+    let protoc = if name == "candle" { protoc::find_or_install(args, target)? } else { None };
+    match protoc {
+        Some(program) => build.env(protoc::VARIABLE, program).stream(),
+        None => build.stream(),
+    }
 }
 
 /// Whether it went well; if not, why is said.

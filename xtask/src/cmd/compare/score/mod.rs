@@ -1,6 +1,7 @@
 //! `cargo xtask compare score`: speed of networks at inference or in training here and in other libraries, which it installs.
 
 mod install;
+mod protoc;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
