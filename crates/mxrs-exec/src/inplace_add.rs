@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 /// # Errors
 /// What the planner fails with.
 pub fn planned(program: &Program, options: &PlanOptions) -> Result<(Option<Program>, MemoryPlan)> {
-    let is_hopeful = options.enable_inplace && program.steps.iter().any(Step::is_addition);
+    let is_hopeful = options.enable_inplace && program.steps.iter().any(Step::is_gradient_sum);
     let mut refused: FxHashSet<String> = FxHashSet::default();
     let mut best = None;
     while is_hopeful && best.is_none() {
@@ -60,7 +60,7 @@ fn fold(program: &Program, refused: &FxHashSet<String>) -> Option<Program> {
     let mut folded: Option<Program> = None;
     let mut at = 0;
     while let Some(step) = folded.as_ref().unwrap_or(program).steps.get(at) {
-        let is_asked = step.is_addition() && !refused.contains(&step.name);
+        let is_asked = step.is_gradient_sum() && !refused.contains(&step.name);
         let found = is_asked.then(|| find(folded.as_ref().unwrap_or(program), at)).flatten();
         match found {
             Some(found) => leave_out(folded.get_or_insert_with(|| program.clone()), at, found),

@@ -52,8 +52,10 @@ pub enum Action {
 /// Operator of steps that copy a value to another layout.
 pub const REORDER: &str = "reorder";
 
-/// Operators that add tensors of one shape: those that sum gradients, and what a residual network adds with.
-const ADDITIONS: [&str; 3] = ["_grad_add", "add_n", "elemwise_add"];
+/// Operators that sum gradients.
+const GRADIENT_SUMS: [&str; 2] = ["_grad_add", "add_n"];
+/// What a residual network adds with.
+const ADDITION: &str = "elemwise_add";
 
 /// One step.
 #[derive(Clone)]
@@ -126,9 +128,14 @@ impl Step {
         }
     }
 
-    /// Whether it adds two terms.
+    /// Whether it adds two terms of a gradient.
+    pub fn is_gradient_sum(&self) -> bool {
+        GRADIENT_SUMS.contains(&self.op.as_str()) && self.inputs.len() == 2 && self.outputs.len() == 1
+    }
+
+    /// Whether it adds two terms, of a gradient or not.
     pub fn is_addition(&self) -> bool {
-        ADDITIONS.contains(&self.op.as_str()) && self.inputs.len() == 2 && self.outputs.len() == 1
+        self.op == ADDITION || self.is_gradient_sum()
     }
 
     /// Whether it runs no kernel.

@@ -146,7 +146,7 @@ fn every_gradient_is_declared() {
     let expected: BTreeSet<&str> = layers
         .iter()
         .map(String::as_str)
-        .chain(["_backward_ctc_loss", "_backward_max"])
+        .chain(["_backward_Convolution_offset", "_backward_ctc_loss", "_backward_max"])
         .chain(fused)
         .chain(updates)
         .collect();
