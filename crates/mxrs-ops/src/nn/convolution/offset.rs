@@ -5,7 +5,7 @@
 //! and the ranges of all cells begin and end at few places, so that sums over the [pieces](Reach) between are all there is to do
 //! for each element of g.
 //!
-//! ograd [N, O, …out], weight as in `Convolution`, data [N, C, …] of which only the shape counts, out [C]. Called by the gradient
+//! ograd [N, O, …out], weight as in `Convolution`, data [N, C, …] of which only the shape counts, out `[C]`. Called by the gradient
 //! of `BatchNorm` behind which only parameters are learnt: a network that begins with one, as the residual networks of MXNet's
 //! examples do, needs the gradient of its β alone.
 
