@@ -6,14 +6,12 @@ NumPy. From the root of the repository:
 """
 import os
 import struct
-import tempfile
 import zlib
 
 import mxnet as mx
 import numpy as np
+from pictures import GOLDEN, ROOT, STATISTICS, pack, save
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-GOLDEN = os.path.join(ROOT, "crates", "mxrs-data", "tests", "golden")
 N = 500
 
 with open(os.path.join(ROOT, "tests", "fixtures", "china.jpg"), "rb") as f:
@@ -33,20 +31,8 @@ ENCODED = png(photo)
 with open(os.path.join(GOLDEN, "augment.png"), "wb") as f:
     f.write(ENCODED)
 
-folder = tempfile.mkdtemp()
 expected = {}
-
-
-def pack(n):
-    rec = os.path.join(folder, "%d.rec" % n)
-    writer = mx.recordio.MXRecordIO(rec, "w")
-    for i in range(n):
-        writer.write(mx.recordio.pack(mx.recordio.IRHeader(0, 0.0, i, 0), ENCODED))
-    writer.close()
-    return rec
-
-
-ONE, MANY = pack(1), pack(N)
+ONE, MANY = (pack(n, 0.0, ENCODED) for n in (1, N))
 
 
 def run(rec, n, shape=(3, 24, 32), **settings):
@@ -85,68 +71,35 @@ pixels((3, 20, 20), mirror=True)
 pixels((1, 40, 40), rotate=45, pad=3)
 
 
-# Statistics of many images, sorted. `near` is a pixel next to the centre, where hardly anything is outside.
-def mean(x):
-    return x.mean((1, 2, 3))
-
-
-def red(x):
-    return x[:, 0].mean((1, 2))
-
-
-def blue(x):
-    return x[:, 2].mean((1, 2))
-
-
-def spread(x):
-    return x.std((1, 2, 3))
-
-
-def colours(x):
-    return np.abs(x[:, 0] - x[:, 2]).mean((1, 2))
-
-
-def corner(x):
-    return x[:, 0, 0, 0]
-
-
-def sides(x):
-    return x[:, :, :, :16].mean((1, 2, 3)) - x[:, :, :, 16:].mean((1, 2, 3))
-
-
-def near(x):
-    return x[:, 1, 12, 16]
-
-
+# Statistics of many images, sorted.
 def statistic(kinds, **settings):
     data = run(MANY, N, seed_aug=1, **settings)
     name = ";".join("%s=%s" % (k, settings[k]) for k in sorted(settings))
-    for kind in kinds:
-        expected["statistic:%s:%s" % (kind.__name__, name)] = mx.nd.array(np.sort(kind(data)), dtype="float32")
+    for kind in kinds.split():
+        expected["statistic:%s:%s" % (kind, name)] = mx.nd.array(np.sort(STATISTICS[kind](data)), dtype="float32")
 
 
-statistic([mean], brightness=0.4)
-statistic([mean, spread], contrast=0.4)
-statistic([mean, colours], saturation=0.8)
-statistic([mean, spread, colours], brightness=0.3, contrast=0.6, saturation=0.6)
-statistic([red, blue], random_h=40)
-statistic([mean, colours], random_s=60)
-statistic([mean, spread], random_l=60)
-statistic([mean, colours], random_h=30, random_s=50, random_l=50)
-statistic([red, blue, near], pca_noise=0.3)
-statistic([mean, corner, sides], rand_crop=1)
-statistic([corner, sides], rand_mirror=1)
-statistic([mean, spread, sides], random_resized_crop=1, min_random_area=0.08, max_aspect_ratio=1.3333, min_aspect_ratio=0.75)
-statistic([mean, spread, sides], random_resized_crop=1, min_random_area=0.9, max_aspect_ratio=1.4, min_aspect_ratio=0.9)
-statistic([mean, near, sides], max_rotate_angle=45)
-statistic([sides, near], max_shear_ratio=0.3)
-statistic([mean, spread, sides], max_random_scale=1.5, min_random_scale=0.8)
-statistic([sides, near], max_aspect_ratio=0.4)
-statistic([mean, sides], min_crop_size=20, max_crop_size=44, rand_crop=1)
-statistic([mean, spread], min_crop_size=20, max_crop_size=44)
-statistic([mean, spread], inter_method=10, resize=26)
-statistic([mean, spread], max_random_contrast=0.5, mean_r=100, mean_g=100, mean_b=100, std_r=2, std_g=2, std_b=2)
-statistic([mean], max_random_illumination=20, scale=0.5, std_r=4, std_g=4, std_b=4)
+statistic("mean", brightness=0.4)
+statistic("mean spread", contrast=0.4)
+statistic("mean colours", saturation=0.8)
+statistic("mean spread colours", brightness=0.3, contrast=0.6, saturation=0.6)
+statistic("red blue", random_h=40)
+statistic("mean colours", random_s=60)
+statistic("mean spread", random_l=60)
+statistic("mean colours", random_h=30, random_s=50, random_l=50)
+statistic("red blue near", pca_noise=0.3)
+statistic("mean corner sides", rand_crop=1)
+statistic("corner sides", rand_mirror=1)
+statistic("mean spread sides", random_resized_crop=1, min_random_area=0.08, max_aspect_ratio=1.3333, min_aspect_ratio=0.75)
+statistic("mean spread sides", random_resized_crop=1, min_random_area=0.9, max_aspect_ratio=1.4, min_aspect_ratio=0.9)
+statistic("mean near sides", max_rotate_angle=45)
+statistic("sides near", max_shear_ratio=0.3)
+statistic("mean spread sides", max_random_scale=1.5, min_random_scale=0.8)
+statistic("sides near", max_aspect_ratio=0.4)
+statistic("mean sides", min_crop_size=20, max_crop_size=44, rand_crop=1)
+statistic("mean spread", min_crop_size=20, max_crop_size=44)
+statistic("mean spread", inter_method=10, resize=26)
+statistic("mean spread", max_random_contrast=0.5, mean_r=100, mean_g=100, mean_b=100, std_r=2, std_g=2, std_b=2)
+statistic("mean", max_random_illumination=20, scale=0.5, std_r=4, std_g=4, std_b=4)
 
-mx.nd.save(os.path.join(GOLDEN, "augment.params"), expected)
-print(len(expected), "arrays")
+save("augment.params", expected)

@@ -4,32 +4,15 @@ Deterministic changes are kept as images and labels, random ones as a statistic 
 and NumPy. From the root of the repository:
     python tests/mxnet/make_detection.py
 """
-import os
-import tempfile
-
 import mxnet as mx
 import numpy as np
+from pictures import STATISTICS, pack, read_photo, save
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crates", "mxrs-data", "tests", "golden")
 N = 400
-with open(os.path.join(GOLDEN, "augment.png"), "rb") as f:
-    PHOTO = f.read()
 # Two numbers ahead, six per object; the last has no area.
 LABEL = [4, 6, 57, 48, 1, 0.1, 0.2, 0.45, 0.7, 0.5, 3, 0.5, 0.3, 0.95, 0.9, 0.25, 2, 0.3, 0.3, 0.3, 0.6, 1]
-folder = tempfile.mkdtemp()
+ONE, MANY = (pack(n, np.array(LABEL, "float32"), read_photo()) for n in (1, N))
 expected = {}
-
-
-def pack(n):
-    rec = os.path.join(folder, "%d.rec" % n)
-    writer = mx.recordio.MXRecordIO(rec, "w")
-    for i in range(n):
-        writer.write(mx.recordio.pack(mx.recordio.IRHeader(0, np.array(LABEL, "float32"), i, 0), PHOTO))
-    writer.close()
-    return rec
-
-
-ONE, MANY = pack(1), pack(N)
 
 
 def run(rec, n, shape=(3, 24, 32), **settings):
@@ -63,23 +46,15 @@ exact((1, 24, 32))
 exact(mean_r=10, mean_g=20, mean_b=30, std_g=2, std_b=4, scale=0.5)
 
 
+OF_LABELS = {"numbers": lambda y: y[:, 3], "left": lambda y: y[:, 9], "bottom": lambda y: y[:, 12]}
+
+
 def statistic(kinds, **settings):
     shape = (3, 24, 32)
     x, label = run(MANY, N, shape, **settings)
-    of = {
-        "mean": lambda: x.mean((1, 2, 3)),
-        "red": lambda: x[:, 0].mean((1, 2)),
-        "blue": lambda: x[:, 2].mean((1, 2)),
-        "spread": lambda: x.std((1, 2, 3)),
-        "colours": lambda: np.abs(x[:, 0] - x[:, 2]).mean((1, 2)),
-        "corner": lambda: x[:, 0, 0, 0],
-        "sides": lambda: x[:, :, :, :16].mean((1, 2, 3)) - x[:, :, :, 16:].mean((1, 2, 3)),
-        "numbers": lambda: label[:, 3],
-        "left": lambda: label[:, 9],
-        "bottom": lambda: label[:, 12],
-    }
     for kind in kinds.split():
-        expected["statistic:%s:%s" % (kind, name_of(shape, settings))] = mx.nd.array(np.sort(of[kind]()))
+        values = OF_LABELS[kind](label) if kind in OF_LABELS else STATISTICS[kind](x)
+        expected["statistic:%s:%s" % (kind, name_of(shape, settings))] = mx.nd.array(np.sort(values))
 
 
 statistic("left sides corner", rand_mirror_prob=0.3)
@@ -94,5 +69,4 @@ statistic("red blue colours mean", max_random_hue=30, random_hue_prob=0.5, max_r
           random_saturation_prob=0.6, max_random_illumination=50, random_illumination_prob=0.7)
 statistic("mean spread", max_random_contrast=0.5, random_contrast_prob=0.6)
 
-mx.nd.save(os.path.join(GOLDEN, "detection.params"), expected)
-print(len(expected), "arrays")
+save("detection.params", expected)

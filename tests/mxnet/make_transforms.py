@@ -4,18 +4,16 @@ Where nothing is random, or what is random is held still, the image is kept; els
 Needs MXNet 1.9.1 and NumPy. From the root of the repository:
     python tests/mxnet/make_transforms.py
 """
-import os
 import random
 from unittest import mock
 
 import mxnet as mx
 import numpy as np
 from mxnet.gluon.data.vision import transforms as T
+from pictures import STATISTICS, read_photo, save
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crates", "mxrs-data", "tests", "golden")
 N = 400
-with open(os.path.join(GOLDEN, "augment.png"), "rb") as f:
-    photo = mx.image.imdecode(f.read())
+photo = mx.image.imdecode(read_photo())
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 expected = {}
 
@@ -99,18 +97,8 @@ def statistic(name, kinds, transform, image):
         images.append(out if out.shape[0] == 3 else out.transpose(2, 0, 1))
     x = np.stack(images)
     assert x.shape[1:] == (3, 24, 32), x.shape
-    of = {
-        "mean": lambda: x.mean((1, 2, 3)),
-        "red": lambda: x[:, 0].mean((1, 2)),
-        "blue": lambda: x[:, 2].mean((1, 2)),
-        "spread": lambda: x.std((1, 2, 3)),
-        "colours": lambda: np.abs(x[:, 0] - x[:, 2]).mean((1, 2)),
-        "corner": lambda: x[:, 0, 0, 0],
-        "sides": lambda: x[:, :, :, :16].mean((1, 2, 3)) - x[:, :, :, 16:].mean((1, 2, 3)),
-        "near": lambda: x[:, 1, 12, 16],
-    }
     for kind in kinds.split():
-        expected["statistic:%s:%s" % (kind, name)] = mx.nd.array(np.sort(of[kind]()), dtype="float32")
+        expected["statistic:%s:%s" % (kind, name)] = mx.nd.array(np.sort(STATISTICS[kind](x)), dtype="float32")
 
 
 random.seed(1)
@@ -145,5 +133,4 @@ everything = mx.image.CreateAugmenter((3, 24, 32), resize=30, rand_crop=True, ra
                                       pca_noise=0.1, rand_gray=0.3, inter_method=10)
 statistic("augmenter", "mean spread colours sides red", lambda image: run(everything, image), photo)
 
-mx.nd.save(os.path.join(GOLDEN, "transforms.params"), expected)
-print(len(expected), "arrays")
+save("transforms.params", expected)

@@ -38,20 +38,20 @@ fn model(orders: &[Vec<u64>], size: usize, last: LastBatch) -> Vec<Vec<(Vec<u64>
     let mut kept: Vec<u64> = Vec::new();
     let mut epochs = Vec::new();
     for order in orders {
-        let mut todo: Vec<u64> = kept.drain(..).chain(order.iter().copied()).collect();
+        let mut queue: Vec<u64> = kept.drain(..).chain(order.iter().copied()).collect();
         let mut epoch = Vec::new();
-        while todo.len() >= size {
-            let rest = todo.split_off(size);
-            epoch.push((todo, 0));
-            todo = rest;
+        while queue.len() >= size {
+            let rest = queue.split_off(size);
+            epoch.push((queue, 0));
+            queue = rest;
         }
         match last {
-            LastBatch::Pad if !todo.is_empty() => {
-                let pad = size - todo.len();
-                todo.extend(order.iter().cycle().take(pad));
-                epoch.push((todo, pad));
+            LastBatch::Pad if !queue.is_empty() => {
+                let pad = size - queue.len();
+                queue.extend(order.iter().cycle().take(pad));
+                epoch.push((queue, pad));
             }
-            LastBatch::RollOver => kept = todo,
+            LastBatch::RollOver => kept = queue,
             _ => {}
         }
         epochs.push(epoch);

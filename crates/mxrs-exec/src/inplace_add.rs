@@ -7,7 +7,7 @@
 //! more memory.
 
 use crate::planned::plan;
-use crate::program::{Action, Origin, Program, Step, Sum, ValueId};
+use crate::program::{Action, Origin, Program, Step, Sum, ValueId, without_additions};
 use mxrs_graph::{MemoryPlan, PlanOptions};
 use mxrs_types::{Result, WriteReq};
 use rustc_hash::FxHashSet;
@@ -56,18 +56,9 @@ fn is_granted(program: &Program, memory: &MemoryPlan, sum: &Sum) -> bool {
 
 /// Leaves out what can be, except for the additions in `refused`; `None` when nothing can.
 fn fold(program: &Program, refused: &FxHashSet<String>) -> Option<Program> {
-    // Programs are large: copied only once something is found.
-    let mut folded: Option<Program> = None;
-    let mut at = 0;
-    while let Some(step) = folded.as_ref().unwrap_or(program).steps.get(at) {
-        let is_asked = step.is_gradient_sum() && !refused.contains(&step.name);
-        let found = is_asked.then(|| find(folded.as_ref().unwrap_or(program), at)).flatten();
-        match found {
-            Some(found) => leave_out(folded.get_or_insert_with(|| program.clone()), at, found),
-            None => at += 1,
-        }
-    }
-    folded
+    let is_asked = |step: &Step| step.is_gradient_sum() && !refused.contains(&step.name);
+    let found = |program: &Program, at: usize| is_asked(&program.steps[at]).then(|| find(program, at)).flatten();
+    without_additions(program, found, leave_out)
 }
 
 /// How one addition can be left out.
@@ -138,13 +129,8 @@ fn base(program: &Program, value: ValueId, before: usize) -> Option<usize> {
 }
 
 fn leave_out(program: &mut Program, at: usize, found: Found) {
-    let step = program.steps.remove(at);
+    let step = program.remove_addition(at);
     let result = step.outputs[0];
-    if at < program.n_forward {
-        program.n_forward -= 1;
-    }
-    program.sums.iter_mut().filter(|sum| sum.step > at).for_each(|sum| sum.step -= 1);
-    program.left_out.iter_mut().filter(|left| left.step > at).for_each(|left| left.step -= 1);
     let origin = program.values[result].origin;
     if origin != Origin::Temporary {
         let mut so_far = Some(found.first);

@@ -178,6 +178,17 @@ impl Program {
         in_place.map(|sum| (&*sum.name, &*sum.op)).or_else(|| by_kernel().map(|left| (&*left.name, &*left.op)))
     }
 
+    /// Takes out an addition whose sum another step makes from now on.
+    pub fn remove_addition(&mut self, at: usize) -> Step {
+        let step = self.steps.remove(at);
+        if at < self.n_forward {
+            self.n_forward -= 1;
+        }
+        self.sums.iter_mut().filter(|sum| sum.step > at).for_each(|sum| sum.step -= 1);
+        self.left_out.iter_mut().filter(|left| left.step > at).for_each(|left| left.step -= 1);
+        step
+    }
+
     /// Names of all additions that are left out.
     pub fn additions(&self) -> impl Iterator<Item = &String> {
         self.left_out.iter().map(|left| &left.name).chain(self.sums.iter().map(|sum| &sum.name))
@@ -190,6 +201,25 @@ impl Program {
             _ => value,
         }
     }
+}
+
+/// A program without some of its additions: `find` says whether and how the one at a step can be left out, `leave_out` does it.
+/// `None` where the program stays as it is.
+pub fn without_additions<Found>(
+    program: &Program,
+    find: impl Fn(&Program, usize) -> Option<Found>,
+    leave_out: impl Fn(&mut Program, usize, Found),
+) -> Option<Program> {
+    // Programs are large: copied only once something is found.
+    let mut changed: Option<Program> = None;
+    let mut at = 0;
+    while at < changed.as_ref().unwrap_or(program).steps.len() {
+        match find(changed.as_ref().unwrap_or(program), at) {
+            Some(found) => leave_out(changed.get_or_insert_with(|| program.clone()), at, found),
+            None => at += 1,
+        }
+    }
+    changed
 }
 
 /// Values and steps of one bound graph.

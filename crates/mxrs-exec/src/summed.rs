@@ -7,7 +7,7 @@
 //! somebody else too, additions in the other half of the program, and copies made for recomputation of terms that are kept; and
 //! programs without a gradient, in which [patterns](crate::BindOptions::patterns) say what becomes of sums.
 
-use crate::program::{Action, LeftOut, Origin, Program, Step, ValueId};
+use crate::program::{Action, LeftOut, Origin, Program, Step, ValueId, without_additions};
 use mxrs_op::Kernel;
 use mxrs_types::WriteReq;
 use std::sync::Arc;
@@ -17,17 +17,8 @@ pub fn with_sums(program: &Program) -> Option<Program> {
     if program.n_forward == program.steps.len() {
         return None;
     }
-    // Programs are large: copied only once something is found.
-    let mut summed: Option<Program> = None;
-    let mut at = 0;
-    while let Some(step) = summed.as_ref().unwrap_or(program).steps.get(at) {
-        let found = step.is_addition().then(|| find(summed.as_ref().unwrap_or(program), at)).flatten();
-        match found {
-            Some(found) => leave_out(summed.get_or_insert_with(|| program.clone()), at, found),
-            None => at += 1,
-        }
-    }
-    summed
+    let found = |program: &Program, at: usize| program.steps[at].is_addition().then(|| find(program, at)).flatten();
+    without_additions(program, found, leave_out)
 }
 
 /// How an addition can be left out.
@@ -71,11 +62,7 @@ fn find(program: &Program, at: usize) -> Option<Found> {
 }
 
 fn leave_out(program: &mut Program, at: usize, Found { maker, kernel, first }: Found) {
-    let Step { name, op, outputs, is_output_used, n_calls, .. } = program.steps.remove(at);
-    if at < program.n_forward {
-        program.n_forward -= 1;
-    }
-    program.left_out.iter_mut().filter(|left| left.step > at).for_each(|left| left.step -= 1);
+    let Step { name, op, outputs, is_output_used, n_calls, .. } = program.remove_addition(at);
     let step = &mut program.steps[maker];
     step.action = Action::Run(kernel);
     step.inplace.push((step.inputs.len(), 0));

@@ -1,11 +1,15 @@
-//! What a pool's rounding adds takes no memory until it is touched. A program of its own: resident bytes are those of the
-//! whole process.
+//! Memory that nobody touches takes none: fresh memory, and what a pool's rounding adds. A program of its own: resident bytes
+//! are those of the whole process, so the tests take turns.
 #![cfg(target_os = "linux")]
-// The block is written through its pointer, as operators do.
+// The blocks are written through their pointers, as operators do.
 #![allow(unsafe_code)]
 
-use mxrs_storage::{Block, Storage, StorageConfig, Tag};
+use mxrs_storage::{ALIGNMENT, Block, Storage, StorageConfig, Tag};
 use mxrs_types::Device;
+use std::sync::{Mutex, PoisonError};
+
+const N: usize = 32;
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Resident bytes of this process.
 fn resident() -> usize {
@@ -14,16 +18,19 @@ fn resident() -> usize {
     line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
 }
 
+fn blocks(storage: &Storage, size: usize) -> Vec<Block> {
+    (0..N).map(|_| storage.allocate(Device::cpu(0), size, Tag::new("test")).expect("there is room")).collect()
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "miri has no resident memory")]
 fn rounding_up_to_huge_pages_takes_no_memory() {
     // The default pool rounds 2.25 MiB up to 4 MiB.
     const SIZE: usize = (9 << 20) / 4;
-    const N: usize = 32;
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let storage = Storage::new(StorageConfig::default()).expect("default settings");
     let before = resident();
-    let blocks: Vec<Block> =
-        (0..N).map(|_| storage.allocate(Device::cpu(0), SIZE, Tag::new("test")).expect("there is room")).collect();
+    let blocks = blocks(&storage, SIZE);
     for block in &blocks {
         assert!(block.block_bytes() >= 4 << 20, "{}", block.block_bytes());
         // SAFETY: the block is this large, and nobody else knows it.
@@ -32,4 +39,25 @@ fn rounding_up_to_huge_pages_takes_no_memory() {
     let grown = resident() - before;
     let expected = N * SIZE / 10 * 9..=N * SIZE / 10 * 12;
     assert!(expected.contains(&grown), "{grown} bytes for {}", N * SIZE);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "miri has no resident memory")]
+fn memory_that_nobody_touches_is_not_resident() {
+    const SIZE: usize = 1 << 20;
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let storage = Storage::new(StorageConfig::default()).expect("default settings");
+    let before = resident();
+    let blocks = blocks(&storage, SIZE);
+    let grown = resident().saturating_sub(before);
+    assert!(grown < N * SIZE / 10, "{grown} bytes of {}", N * SIZE);
+    for block in &blocks {
+        assert_eq!(block.as_ptr().addr() % ALIGNMENT, 0);
+        // SAFETY: the block is this large, and nobody else knows it.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(block.as_ptr(), SIZE) };
+        assert!(bytes.iter().all(|byte| *byte == 0));
+        bytes.fill(1);
+    }
+    let grown = resident() - before;
+    assert!(grown > N * SIZE / 10 * 9, "{grown} bytes of {}", N * SIZE);
 }

@@ -6,10 +6,11 @@ use mxrs::env::MapSource;
 use mxrs::format::symbol::graph_to_file;
 use mxrs::format::{ArrayFile, Tensor};
 use mxrs::graph::{NameManager, Symbol, SymbolCall};
-use mxrs::sync::Mutex;
+use mxrs::sync::{Mutex, MutexGuard};
 use mxrs::types::Shape;
 use mxrs::{BoundModel, Model, Runtime, Weights};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 const CHANNELS: usize = 1024;
 const LAYERS: usize = 16;
@@ -64,18 +65,34 @@ fn answer(bound: &BoundModel, batch: usize) -> Vec<f32> {
     bound.forward(&[("data", &data)]).expect("it runs")[0].to_vec().expect("it has run")
 }
 
+/// One test at a time, with the two files of a network.
+struct Turn {
+    runtime: Runtime,
+    folder: TempDir,
+    symbol: PathBuf,
+    params: PathBuf,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Turn {
+    fn take() -> Self {
+        let _alone = ALONE.lock();
+        let (runtime, folder) = (runtime(), tempfile::tempdir().expect("a folder"));
+        let (symbol, params) = files(&runtime, folder.path());
+        Self { runtime, folder, symbol, params, _alone }
+    }
+}
+
 #[test]
 fn it_is_the_same_network_and_needs_less_memory() {
-    let _alone = ALONE.lock();
-    let folder = tempfile::tempdir().expect("a folder");
-    let runtime = runtime();
-    let (symbol, params) = files(&runtime, folder.path());
+    let turn = Turn::take();
+    let Turn { runtime, symbol, params, .. } = &turn;
     let shapes: &[&[(&str, Shape)]] = &[&[("data", shape(1))], &[("data", shape(2))]];
     let raw = LAYERS * CHANNELS * CHANNELS * 4;
 
     forget_peak();
     let before = peak();
-    let frozen = Model::load_frozen(&runtime, &symbol, &params, &shapes[..1]).expect("it loads");
+    let frozen = Model::load_frozen(runtime, symbol, params, &shapes[..1]).expect("it loads");
     let grown = peak() - before;
     let packed = frozen[0].executor().report().expect("a report").packed_bytes;
     if packed < raw / 8 * 5 {
@@ -84,8 +101,8 @@ fn it_is_the_same_network_and_needs_less_memory() {
     let first = answer(&frozen[0], 1);
     drop(frozen);
 
-    let late = Model::load_frozen(&runtime, &symbol, &params, shapes).expect("it loads");
-    let model = Model::load_files(&runtime, &symbol, &params).expect("it loads");
+    let late = Model::load_frozen(runtime, symbol, params, shapes).expect("it loads");
+    let model = Model::load_files(runtime, symbol, params).expect("it loads");
     let early = model.freeze(shapes).expect("it binds");
     assert!(first.iter().any(|y| *y != 0.0) && first == answer(&early[0], 1));
     for (at, batch) in [(0, 1), (1, 2), (0, 1)] {
@@ -95,19 +112,17 @@ fn it_is_the_same_network_and_needs_less_memory() {
 
 #[test]
 fn faults_of_the_file_are_errors() {
-    let _alone = ALONE.lock();
-    let folder = tempfile::tempdir().expect("a folder");
-    let runtime = runtime();
-    let (symbol, params) = files(&runtime, folder.path());
+    let turn = Turn::take();
+    let Turn { runtime, folder, symbol, params, .. } = &turn;
     let shapes: &[&[(&str, Shape)]] = &[&[("data", shape(1))]];
-    let load = |params: &Path| match Model::load_frozen(&runtime, &symbol, params, shapes) {
+    let load = |params: &Path| match Model::load_frozen(runtime, symbol, params, shapes) {
         Ok(_) => panic!("it loads"),
         Err(error) => error.to_string(),
     };
-    let bytes = std::fs::read(&params).expect("it is there");
+    let bytes = std::fs::read(params).expect("it is there");
     for len in [0, 10, 1 << 20, bytes.len() - (1 << 22), bytes.len() - 1] {
-        std::fs::write(&params, &bytes[..len]).expect("room for a file");
-        let error = load(&params);
+        std::fs::write(params, &bytes[..len]).expect("room for a file");
+        let error = load(params);
         assert!(error.contains("net-0000.params"), "{error}");
     }
     assert!(load(&folder.path().join("none.params")).contains("none.params"));

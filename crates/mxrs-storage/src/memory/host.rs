@@ -67,8 +67,8 @@ impl Default for HostMemory {
     }
 }
 
-// SAFETY: memory comes from the process allocator with a layout of `ALIGNMENT` or more, or from a mapping of its own; both
-// give memory that is disjoint, stays, and belongs to no thread.
+// SAFETY: memory comes from the process allocator, with a layout of `ALIGNMENT` or aligned within what it gave, or from a
+// mapping of its own; all of it is disjoint, stays, and belongs to no thread.
 unsafe impl DeviceMemory for HostMemory {
     fn device(&self) -> Device {
         self.device

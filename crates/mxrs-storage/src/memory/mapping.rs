@@ -57,10 +57,10 @@ pub(super) fn map_aligned(len: usize, access: libc::c_int) -> Option<NonNull<u8>
 /// Removes a mapping.
 ///
 /// # Safety
-/// `ptr` came from `map(size_bytes)` with the same size and is unmapped once.
+/// `ptr` came from [`map`] with the same `size_bytes` and is unmapped once.
 pub(super) unsafe fn unmap(ptr: NonNull<u8>, size_bytes: usize) {
     let len = size_bytes.next_multiple_of(page_bytes());
-    // SAFETY: the caller promises a mapping of `map(size_bytes)`, which covers exactly these pages.
+    // SAFETY: the caller promises a mapping of this size, which covers exactly these pages.
     let status = unsafe { libc::munmap(ptr.as_ptr().cast(), len) };
     debug_assert_eq!(status, 0, "munmap of {len} bytes at {ptr:p}");
 }

@@ -1,21 +1,17 @@
 //! `_bn_relu_again`: the values once more, from the statistics there are.
 
-use super::super::batch_norm::{Run, normalise};
 use super::super::pass::{Memory, Pass, PassKernel};
 use super::Problem;
 use super::factors::given_factors;
-use crate::epilogue::Bounds;
 use std::ops::Range;
 
 /// The kernel of this name.
 pub fn kernel(name: String, problem: Problem) -> PassKernel {
-    let pass = Again { problem, normalise: normalise(problem.isa) };
-    PassKernel { name, pass: Box::new(pass), threads: problem.threads }
+    PassKernel { name, pass: Box::new(Again { problem }), threads: problem.threads }
 }
 
 struct Again {
     problem: Problem,
-    normalise: unsafe fn(&Run<'_>),
 }
 
 impl Pass for Again {
@@ -36,16 +32,7 @@ impl Pass for Again {
                 let [gamma, beta, mean, inverse] = [1, 2, 3, 4].map(|input: usize| memory.inputs[input]);
                 let (factors, _) = given_factors(&self.problem, block, [gamma, beta, mean, inverse]);
                 let at = piece * self.problem.plane();
-                let (src, dst) = (memory.inputs[0].add(at), memory.dst.add(at));
-                let len = self.problem.plane();
-                (self.normalise)(&Run {
-                    src,
-                    dst,
-                    len,
-                    factors: &factors,
-                    bounds: Bounds::RELU,
-                    past_caches: self.problem.is_large() && !std::ptr::eq(src, dst),
-                });
+                self.problem.normalise(memory.inputs[0].add(at), memory.dst.add(at), &factors);
             }
         }
     }

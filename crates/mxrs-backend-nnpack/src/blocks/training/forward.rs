@@ -1,11 +1,9 @@
 //! `_bn_relu`: statistics of a block of channels, then its values.
 
-use super::super::batch_norm::{Run, normalise};
 use super::Problem;
 use super::factors::factors;
 use super::sums::{Moments, Sums, moments};
 use super::sweep::{self, Kept, Sweep};
-use crate::epilogue::Bounds;
 use crate::kernel::meet_request;
 use crate::layouts::BLOCK;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
@@ -28,7 +26,6 @@ struct Call<'a> {
     inputs: [*const f32; 5],
     dst: *mut f32,
     moments: unsafe fn(&Moments, &mut Sums),
-    normalise: unsafe fn(&Run<'_>),
 }
 
 // SAFETY: pointers only; `Sweep` says who may use what they point to.
@@ -80,16 +77,7 @@ impl Sweep for Call<'_> {
         unsafe {
             let factors = factors(self.problem, block, [self.inputs[1], self.inputs[2]], [mean, inverse]);
             let at = self.problem.at(n, block);
-            let (src, dst) = (self.inputs[0].add(at), self.dst.add(at));
-            let len = self.problem.plane();
-            (self.normalise)(&Run {
-                src,
-                dst,
-                len,
-                factors: &factors,
-                bounds: Bounds::RELU,
-                past_caches: self.problem.is_large(),
-            });
+            self.problem.normalise(self.inputs[0].add(at), self.dst.add(at), &factors);
         }
     }
 }
@@ -98,7 +86,7 @@ impl Forward {
     fn write(&self, args: &KernelArgs<'_>, dst: *mut f32) {
         let problem = &self.problem;
         let inputs = [0, 1, 2, 3, 4].map(|i| args.inputs[i].as_ptr().cast_const().cast());
-        let call = Call { problem, inputs, dst, moments: moments(problem.isa), normalise: normalise(problem.isa) };
+        let call = Call { problem, inputs, dst, moments: moments(problem.isa) };
         let settled = |first: usize, n: usize, kept: &Kept| {
             for (output, values) in [(1, kept.results[0]), (2, kept.results[1])] {
                 put(&args.outputs[output], args.reqs[output], first, &values[..n]);

@@ -15,7 +15,9 @@ mod forward;
 mod sums;
 mod sweep;
 
+use super::batch_norm::{Factors, Run, normalise};
 use crate::Isa;
+use crate::epilogue::Bounds;
 use crate::layouts::{BLOCK, LARGE_BYTES, NAME, blocked, image};
 use mxrs_op::{Kernel, OpCall, PlannedKernel};
 use mxrs_ops::fused::bn_relu_training::{AGAIN, BACKWARD, FORWARD};
@@ -56,6 +58,17 @@ impl Problem {
     /// Where that begins.
     fn at(&self, n: usize, block: usize) -> usize {
         (n * self.blocks() + block) * self.plane()
+    }
+
+    /// A plane of data after normalisation and relu, stored past the caches where they cannot hold the tensor.
+    ///
+    /// # Safety
+    /// Both planes are of tensors of this problem, `dst` is the caller's, and is `src` or another tensor's.
+    unsafe fn normalise(&self, src: *const f32, dst: *mut f32, factors: &Factors) {
+        let past_caches = self.is_large() && !std::ptr::eq(src, dst);
+        let run = Run { src, dst, len: self.plane(), factors, bounds: Bounds::RELU, past_caches };
+        // SAFETY: the caller's promise; the code is for instructions that are there. Tensors and planes begin at cache lines.
+        unsafe { normalise(self.isa)(&run) }
     }
 
     /// Channels of a block that exist: the first, and how many.
