@@ -15,7 +15,7 @@
 //! - Speed is a ratio within one run. The contestants take turns, round by round ([`rounds`]), so that whatever else the
 //!   machine does strikes all of them; a ratio is the median of the ratios of neighbouring rounds ([`summary`]), and the
 //!   spread, half the distance of the quartiles, stands beside it.
-//! - A peer that is not on the machine is listed as "not found" with the flag that helps, and skipped. The exit code says
+//! - A peer that is not on the machine is listed as "not measured" with the flag that helps, and skipped. The exit code says
 //!   only whether something failed: no program here judges a number.
 //! - The table goes to stdout (`--format json` for the same as JSON), progress to stderr. `--seconds` is the time to spend,
 //!   `--pin` ties threads to CPUs.

@@ -178,7 +178,7 @@ impl Report {
         let mut text = format!("{}, on {}\n", self.title, self.machine);
         for peer in &self.peers {
             if let Some(why) = &peer.missing {
-                text += &format!("not found: {}, {why}\n", peer.name);
+                text += &format!("not measured: {}: {why}\n", peer.name);
             }
         }
         for section in &self.sections {
@@ -241,7 +241,10 @@ mod tests {
     #[test]
     fn the_table_is_aligned_and_names_who_is_missing() {
         let text = report().render(Format::Table);
-        assert!(text.starts_with("Engine, on a CPU, 2 CPUs\nnot found: MXNet, give --mxnet PATH\n\nSpeed\n"), "{text}");
+        assert!(
+            text.starts_with("Engine, on a CPU, 2 CPUs\nnot measured: MXNet: give --mxnet PATH\n\nSpeed\n"),
+            "{text}"
+        );
         let widths: Vec<usize> = text.lines().filter(|l| l.starts_with('│')).map(|l| l.chars().count()).collect();
         assert_eq!(widths.len(), 3, "{text}");
         assert!(widths.iter().all(|width| *width == widths[0]), "{text}");

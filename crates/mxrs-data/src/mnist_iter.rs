@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Settings of MXNet's `MNISTIter`: images and labels from idx-ubyte files, gzipped or not, in batches from memory.
 ///
-/// Pixels are divided by 256, as the reference does. Every epoch has an order of its own (the reference shuffles once).
+/// Pixels are divided by 256, as the reference does, or by another number. Every epoch has an order of its own (the reference shuffles once).
 /// Examples that do not fill the last batch are left out, as in the reference, unless [`Self::last_batch`] says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MnistIter {
@@ -17,6 +17,8 @@ pub struct MnistIter {
     pub image: PathBuf,
     /// File of the labels.
     pub label: PathBuf,
+    /// What pixels are divided by; 256.
+    pub white: u16,
     /// Rows of a batch; 128.
     pub batch_size: usize,
     /// Whether epochs are shuffled; yes.
@@ -62,6 +64,7 @@ impl MnistIter {
         Self {
             image: image.into(),
             label: label.into(),
+            white: 256,
             batch_size: 128,
             shuffle: true,
             flat: false,
@@ -80,7 +83,7 @@ impl MnistIter {
     /// # Errors
     /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
     pub fn from_params(params: &[(&str, &str)]) -> Result<Self> {
-        let map = ParamMap::new("MNISTIter", params, NAMES)?;
+        let map = ParamMap::new("MNISTIter", params, &[NAMES])?;
         let image = map.text("image").unwrap_or("./train-images-idx3-ubyte");
         let mut iter = Self::new(image, map.text("label").unwrap_or("./train-labels-idx1-ubyte"));
         iter.batch_size = map.number("batch_size")?.unwrap_or(iter.batch_size);
@@ -120,6 +123,9 @@ impl MnistIter {
             let what = format!("labels in {}", self.label.display());
             return Err(Error::invalid(what, n_labels, format!("{n}, one for each image")));
         }
+        if self.white == 0 {
+            return Err(Error::invalid("white", 0, "1 or more: pixels are divided by it"));
+        }
         if self.num_parts == 0 || self.part_index >= self.num_parts {
             let expected = format!("below num_parts ({})", self.num_parts);
             return Err(Error::invalid("part_index", self.part_index, expected));
@@ -129,7 +135,7 @@ impl MnistIter {
         let row = height.saturating_mul(width);
         let shape = if self.flat { vec![share.len(), row] } else { vec![share.len(), 1, height, width] };
         let pixels = &images.bytes[share.start * row..share.end * row];
-        let data = floats(Shape::new(shape), pixels, 1.0 / 256.0)?;
+        let data = floats(Shape::new(shape), pixels, f32::from(self.white))?;
         let labels = floats(Shape::from([share.len()]), &labels.bytes[share], 1.0)?;
         let mut builder =
             NdArrayIter::builder(self.batch_size).data(&self.data_name, data).label(&self.label_name, labels);
@@ -144,11 +150,11 @@ fn axes(path: &Path, sizes: &[usize], expected: &str) -> Error {
     Error::invalid(format!("axes of {}", path.display()), sizes.len(), expected)
 }
 
-/// Bytes times a factor.
-fn floats(shape: Shape, bytes: &[u8], factor: f32) -> Result<Dense> {
+/// Bytes divided by a number.
+fn floats(shape: Shape, bytes: &[u8], divisor: f32) -> Result<Dense> {
     let mut out = AlignedBytes::zeroed(shape.checked_size_bytes(DType::F32)?);
     for (out, byte) in out.chunks_exact_mut(4).zip(bytes) {
-        out.copy_from_slice(&(f32::from(*byte) * factor).to_ne_bytes());
+        out.copy_from_slice(&(f32::from(*byte) / divisor).to_ne_bytes());
     }
     Dense::new(DType::F32, shape, out)
 }

@@ -10,16 +10,17 @@ pub(crate) struct ParamMap<'a> {
 }
 
 impl<'a> ParamMap<'a> {
-    /// Checks names against those that `owner` knows.
+    /// Checks names against those that `owner` knows, which are in several lists.
     ///
     /// # Errors
     /// [`ErrorKind::Attribute`] for an unknown name, with the nearest known one, and for a name given twice.
-    pub(crate) fn new(owner: &'static str, params: &[(&'a str, &'a str)], known: &[&str]) -> Result<Self> {
+    pub(crate) fn new(owner: &'static str, params: &[(&'a str, &'a str)], known: &[&[&str]]) -> Result<Self> {
         let map = Self { owner, entries: params.to_vec() };
+        let known = || known.iter().copied().flatten();
         for (i, (name, value)) in params.iter().enumerate() {
-            if !known.contains(name) {
-                let nearest =
-                    known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+            if !known().any(|known| known == name) {
+                let likeness = |known: &str| strsim::jaro_winkler(known, name);
+                let nearest = known().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
                 let expected =
                     nearest.map_or("no parameter".into(), |near| format!("a known name; nearest is `{near}`"));
                 return Err(map.bad(name, value, expected));
@@ -110,7 +111,7 @@ mod tests {
     const KNOWN: [&str; 4] = ["batch_size", "data_shape", "shuffle", "scale"];
 
     fn map<'a>(params: &[(&'a str, &'a str)]) -> Result<ParamMap<'a>> {
-        ParamMap::new("SomeIter", params, &KNOWN)
+        ParamMap::new("SomeIter", params, &[&KNOWN])
     }
 
     #[test]

@@ -225,6 +225,8 @@ fn settings_are_checked_by_name() {
     for (builder, name) in [
         (digits(0), "batch_size"),
         (digits(1).label_width(0), "label_width"),
+        (digits(1).label_width((1 << 24) + 1), "label_width: got 16777217, expected at most 16777216"),
+        (digits(1).label_width(usize::MAX / 8), "label_width"),
         (digits(1).part(0, 0), "num_parts"),
         (digits(1).part(2, 2), "part_index"),
         (digits(1).preprocess_threads(0), "preprocess_threads"),

@@ -4,7 +4,7 @@
 mod golden;
 
 use golden::{distance, image, named, statistic};
-use mxrs_data::{DataBatch, DataIter, ImageRecordIterBuilder, create};
+use mxrs_data::{DataBatch, DataIter, DetectAugment, ImageRecordIter, ImageRecordIterBuilder, create};
 use mxrs_format::recordio::{ImageRecord, RecordWriter};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -146,6 +146,16 @@ fn objects_stay_inside_and_draws_are_repeated() {
     assert!(seen.len() > 100, "{}", seen.len());
 }
 
+const PROBABILITIES: [&str; 7] = [
+    "rand_crop_prob",
+    "rand_pad_prob",
+    "rand_mirror_prob",
+    "random_hue_prob",
+    "random_saturation_prob",
+    "random_illumination_prob",
+    "random_contrast_prob",
+];
+
 #[test]
 fn what_cannot_be_used_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -161,10 +171,27 @@ fn what_cannot_be_used_is_told() {
         ("3,24,32;min_crop_scales=0.8;max_crop_scales=0.2", "crop_scales"),
         ("3,24,32;min_crop_scales=x", "numbers, such as"),
         ("3,24,32;max_pad_scale=0.5", "max_pad_scale"),
+        ("3,24,32;max_pad_scale=inf", "max_pad_scale"),
+        ("3,24,32;rand_pad_prob=1;max_pad_scale=1e30", "max_pad_scale"),
+        ("3,24,32;label_pad_width=16777217", "label_pad_width: got 16777217, expected at most 16777216"),
+        ("3,24,32;label_pad_width=2000000000000", "label_pad_width"),
+        ("3,24,32;label_width=16777217", "label_width: got 16777217, expected at most 16777216"),
+        ("3,24,32;max_crop_trials=nan", "whole numbers"),
+        ("3,24,32;max_crop_trials=1.5", "whole numbers"),
+        ("3,24,32;max_crop_trials=-1", "whole numbers"),
+        ("3,24,32;max_crop_trials=1000001", "max_crop_trials: got 1000001, expected at most 1000000"),
+        ("3,24,32;num_crop_sampler=3;max_crop_trials=(1,2)", "3 as num_crop_sampler says"),
+        ("3,24,32;inter_method=7", "4 Lanczos, 9 automatic"),
         ("3,24,32;max_random_contrast=-1", "max_random_contrast"),
     ] {
         let message = batch(&rec, 1, settings).map(|_| ()).unwrap_err().to_string();
         assert!(message.contains(expected), "{settings}: {message}");
+    }
+    for name in PROBABILITIES {
+        for value in ["nan", "50", "1.001", "inf"] {
+            let message = batch(&rec, 1, &format!("3,24,32;{name}={value}")).map(|_| ()).unwrap_err().to_string();
+            assert!(message.contains(name) && message.contains("0 to 1"), "{name}={value}: {message}");
+        }
     }
     let bad = write(folder.path(), &[&[2.0, 4.0, 1.0]]);
     let message = batch(&bad, 1, "3,24,32").map(|_| ()).unwrap_err().to_string();
@@ -172,6 +199,36 @@ fn what_cannot_be_used_is_told() {
     for name in ["ImageIter", "ImageDetIter"] {
         let message = create(name, &[]).map(|_| ()).unwrap_err().to_string();
         assert!(message.contains("ImageDetRecordIter") && message.contains("Transformed"), "{message}");
+    }
+}
+
+/// As MXNet documents of its probability; without trials there is no crop either.
+#[test]
+fn a_crop_is_off_below_zero_and_without_trials() {
+    let folder = tempfile::tempdir().unwrap();
+    let rec = write(folder.path(), &[&LABEL]);
+    let plain = batch(&rec, 1, "3,24,32").unwrap();
+    for settings in ["3,24,32;rand_crop_prob=-1", "3,24,32;rand_crop_prob=1;max_crop_scales=0.5;max_crop_trials=0"] {
+        let got = batch(&rec, 1, settings).unwrap();
+        assert_eq!((&got.data, &got.labels), (&plain.data, &plain.labels), "{settings}");
+    }
+}
+
+/// The builder's `label_width` is that of the records, whichever is set first; rows are as wide as padding says.
+#[test]
+fn label_width_counts_with_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let rec = write(folder.path(), &[&LABEL]);
+    let plain = || ImageRecordIter::builder(&rec, [3, 24, 32], 1);
+    let objects = |builder: ImageRecordIterBuilder| builder.detection(DetectAugment::default(), None, -1.0);
+    for builder in [objects(plain()), objects(plain().label_width(22)), objects(plain()).label_width(22)] {
+        let mut iter = builder.build().unwrap();
+        assert_eq!(iter.label_width(), 26);
+        assert_eq!(&iter.next_batch().unwrap().unwrap().labels[0].shape()[..], [1, 26]);
+    }
+    for builder in [objects(plain().label_width(5)), objects(plain()).label_width(5)] {
+        let message = builder.build().unwrap().next_batch().map(|_| ()).unwrap_err().to_string();
+        assert!(message.contains("22 labels, expected label_width 5"), "{message}");
     }
 }
 
@@ -186,5 +243,40 @@ fn it_is_made_by_name() {
         assert_eq!(iter.next_batch().unwrap().unwrap().pad, 0);
         assert!(iter.next_batch().unwrap().is_none());
         iter.reset().unwrap();
+    }
+}
+
+/// As MXNet's documentation lists them, and `max_bad_records`, `data_name`, `label_name`.
+const BOTH: &str = "path_imgrec path_imglist path_imgidx aug_seq label_width data_shape preprocess_threads verbose num_parts \
+    part_index shuffle_chunk_size shuffle_chunk_seed seed_aug shuffle seed batch_size round_batch prefetch_buffer \
+    ctx dtype resize fill_value inter_method mean_img mean_r mean_g mean_b mean_a std_r std_g std_b std_a scale \
+    max_random_contrast max_random_illumination max_bad_records data_name label_name";
+/// Of `ImageRecordIter` alone.
+const PLAIN: &str = "device_id rand_crop random_resized_crop max_rotate_angle max_aspect_ratio min_aspect_ratio max_shear_ratio \
+    max_crop_size min_crop_size max_random_scale min_random_scale max_random_area min_random_area max_img_size \
+    min_img_size brightness contrast saturation pca_noise random_h random_s random_l rotate rotate_list pad mirror \
+    rand_mirror";
+/// Of `ImageDetRecordIter` alone.
+const OBJECTS: &str = "label_pad_width label_pad_value rand_crop_prob min_crop_scales max_crop_scales min_crop_aspect_ratios \
+    max_crop_aspect_ratios min_crop_overlaps max_crop_overlaps min_crop_sample_coverages max_crop_sample_coverages \
+    min_crop_object_coverages max_crop_object_coverages num_crop_sampler crop_emit_mode emit_overlap_thresh \
+    max_crop_trials rand_pad_prob max_pad_scale max_random_hue random_hue_prob max_random_saturation \
+    random_saturation_prob random_illumination_prob random_contrast_prob rand_mirror_prob resize_mode";
+
+#[test]
+fn each_iterator_knows_its_own_parameters() {
+    type Read = fn(&[(&str, &str)]) -> mxrs_types::Result<ImageRecordIterBuilder>;
+    let plain: Read = ImageRecordIterBuilder::from_params;
+    let objects: Read = ImageRecordIterBuilder::from_detection_params;
+    // Without the required ones reading fails in any case: of what it complains is the question.
+    let knows = |read: Read, name: &str| !read(&[(name, "1")]).unwrap_err().to_string().contains("nearest");
+    for name in BOTH.split(' ') {
+        assert!(knows(plain, name) && knows(objects, name), "{name}");
+    }
+    for name in PLAIN.split(' ') {
+        assert!(knows(plain, name) && !knows(objects, name), "{name}");
+    }
+    for name in OBJECTS.split(' ') {
+        assert!(!knows(plain, name) && knows(objects, name), "{name}");
     }
 }

@@ -43,6 +43,10 @@ fn mnist_files() {
     assert_eq!(batches.len(), 4, "the last three are left out");
     assert_eq!(floats(&batches, false)[..6], [0.0, 0.25, 0.5, 0.75, 255.0 / 256.0, 0.0]);
     assert_eq!(floats(&batches, true), (0..20_u8).map(|i| f32::from(i % 10)).collect::<Vec<_>>());
+    let bright = MnistIter { white: 255, ..plain.clone() }.build();
+    assert_eq!(floats(&epoch_of(&mut bright.unwrap()), false)[4], 1.0);
+    let error = MnistIter { white: 0, ..plain.clone() }.build().map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("white"), "{error}");
     let mut all = MnistIter { last_batch: LastBatch::Pad, flat: true, ..plain.clone() }.build().unwrap();
     assert_eq!(all.provide_data()[0].shape[..], [5, 6]);
     assert_eq!(epoch_of(&mut all)[4].pad, 2);

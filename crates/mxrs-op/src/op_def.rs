@@ -14,6 +14,9 @@ pub type InferShape = fn(&OpParams, &mut [PartialShape], &mut [PartialShape]) ->
 /// Type inference in both directions, as [`InferShape`].
 pub type InferDType = fn(&OpParams, &mut [Option<DType>], &mut [Option<DType>]) -> Result<()>;
 
+/// Most inputs or outputs of a call: files say how many there are.
+const MAX_TENSORS: usize = 1 << 16;
+
 /// Pairs `(input, output)` of a call that may share memory.
 pub type InplacePairs = fn(&OpParams) -> &'static [(usize, usize)];
 
@@ -214,7 +217,8 @@ impl OpDef {
     /// Reads the parameters from text; annotation keys (`__x__`) and the key that counts variable inputs pass.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] for a key the operator does not have, or an unreadable text.
+    /// [`ErrorKind::Attribute`] for a key the operator does not have, an unreadable text, or one that asks for more than
+    /// 65,536 inputs or outputs.
     pub fn parse(&self, attrs: &Attrs) -> Result<OpParams> {
         for (key, value) in attrs.iter() {
             let is_known = self.param_specs.iter().any(|p| p.name == key) || self.variable_count_key() == Some(key);
@@ -232,7 +236,18 @@ impl OpDef {
                 }));
             }
         }
-        (self.parse_with)(attrs).map_err(|e| self.name_in(e))
+        let params = (self.parse_with)(attrs).map_err(|e| self.name_in(e))?;
+        // Names and shapes are made for each of them.
+        let count = self.n_inputs(&params).max(self.n_outputs.get(&params));
+        if count > MAX_TENSORS {
+            return Err(Error::new(ErrorKind::Attribute {
+                op: self.name.into(),
+                name: self.variable_count_key().unwrap_or("number of tensors").into(),
+                expected: format!("at most {MAX_TENSORS} inputs and outputs"),
+                got: count.to_string(),
+            }));
+        }
+        Ok(params)
     }
 
     /// Names of a call's inputs, auxiliary states last.

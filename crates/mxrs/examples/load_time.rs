@@ -10,7 +10,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sizes = arguments.get(2).map_or("1,3,224,224", String::as_str);
     let sizes = sizes.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
     let shape: Shape = sizes.iter().copied().collect();
-    let batch = vec![0.5f32; sizes.iter().product()];
+    let n = sizes.iter().try_fold(1usize, |n, size| n.checked_mul(*size)).filter(|n| *n < 1 << 32);
+    let batch = vec![0.5f32; n.ok_or_else(|| format!("{shape} is too large for a batch"))?];
     let start = Instant::now();
     let mut last = start;
     let mut step = |what: &str| {

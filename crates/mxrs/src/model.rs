@@ -134,6 +134,8 @@ impl Model {
             }
             let dense = tensor.into_dense().context(|| format!("loading parameter `{name}`"))?;
             let (dtype, shape, bytes) = dense.into_parts();
+            // Of two of one name the later counts.
+            late.swap_remove(&name);
             let array = match bytes.into_lent::<Parameter>() {
                 Ok(parameter) => {
                     late.extend(parameter.late_from.map(|offset| (name.clone(), offset)));

@@ -1,7 +1,7 @@
 //! Running the program with an environment of the test's choice only.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Pixels are bytes; the digit networks were trained on values from 0 to 1.
@@ -39,7 +39,17 @@ impl Ran {
 
 /// Runs `mxrs` with these variables and no others.
 pub fn mxrs_with<S: AsRef<OsStr>>(vars: &[(&str, &str)], arguments: impl IntoIterator<Item = S>) -> Ran {
+    run(Command::new(env!("CARGO_BIN_EXE_mxrs")), vars, arguments)
+}
+
+/// Runs `mxrs` in an empty environment, in a folder.
+pub fn mxrs_in<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mxrs"));
+    command.current_dir(folder);
+    run(command, &[], arguments)
+}
+
+fn run<S: AsRef<OsStr>>(mut command: Command, vars: &[(&str, &str)], arguments: impl IntoIterator<Item = S>) -> Ran {
     let output = command.args(arguments).env_clear().envs(vars.iter().copied()).output().expect("the program starts");
     Ran {
         code: output.status.code(),

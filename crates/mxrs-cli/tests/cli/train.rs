@@ -2,7 +2,7 @@
 //!
 //! The network is the small one, `mlp`: debug builds and builds without oneDNN are slow.
 
-use crate::mxrs::{Ran, digits, mxrs};
+use crate::mxrs::{Ran, digits, mxrs, mxrs_in};
 use std::path::Path;
 
 /// Trains the perceptron on the digits with these flags on top.
@@ -117,6 +117,11 @@ fn a_new_classifier_is_trained_on_old_features() {
     mxrs(start.into_iter().chain(data).chain(rest)).ok();
     let symbol = std::fs::read_to_string(dir.path().join("new-symbol.json")).unwrap();
     assert!(symbol.contains("\"fc_weight\"") && !symbol.contains("\"fc1_weight\""), "{symbol}");
+    // Its own checkpoint has the new layer, the old one has not.
+    let on =
+        ["--load-epoch", "1", "--num-epochs", "2", "--rgb-std", "255", "--batch-size", "10", "--model-prefix", &new];
+    mxrs(start.into_iter().chain(data).chain(on)).ok();
+    assert!(dir.path().join("new-0002.params").is_file());
     let none = mxrs(start.into_iter().chain(data).chain(["--layer-before-fullc", "nothing7"])).failed(2);
     assert!(none.contains("nothing7_output"), "{none}");
 }
@@ -204,6 +209,37 @@ fn what_mnist_does_not_take_is_refused() {
     }
 }
 
+/// The four files of MNIST, with so many images to train on and to validate with.
+fn write_mnist(folder: &Path, n_train: u32, n_val: u32) {
+    std::fs::create_dir(folder.join("data")).unwrap();
+    let header = |sizes: &[u32]| {
+        let magic = 0x0800 + sizes.len() as u32;
+        std::iter::once(&magic).chain(sizes).flat_map(|size| size.to_be_bytes()).collect::<Vec<u8>>()
+    };
+    for (name, n) in [("train", n_train), ("t10k", n_val)] {
+        let labels = (0..n).map(|i| (i % 10) as u8);
+        // An image is as bright as its label says.
+        let pixels = labels.clone().flat_map(|label| vec![label * 28; 28 * 28]);
+        let write =
+            |kind: &str, bytes: Vec<u8>| std::fs::write(folder.join(format!("data/{name}-{kind}")), bytes).unwrap();
+        write("images-idx3-ubyte", [header(&[n, 28, 28]), pixels.collect()].concat());
+        write("labels-idx1-ubyte", [header(&[n]), labels.collect()].concat());
+    }
+}
+
+#[test]
+fn mnist_counts_every_image() {
+    let dir = tempfile::tempdir().unwrap();
+    write_mnist(dir.path(), 100, 30);
+    let flags = ["--num-epochs", "1", "--batch-size", "64", "--disp-batches", "1", "--lr", "0"];
+    let ran = mxrs_in(dir.path(), ["train", "mnist"].into_iter().chain(flags));
+    let log = ran.err.clone();
+    ran.ok();
+    // The second batch is filled up, the only one of the validation too.
+    assert!(log.contains("Epoch[0] Batch [0-1]"), "{log}");
+    assert!(value(&log, "Validation-accuracy").is_finite(), "{log}");
+}
+
 #[test]
 fn reading_alone_is_timed() {
     let ran = train(&["--test-io", "1"]);
@@ -235,6 +271,8 @@ fn bad_values_are_refused_before_any_work() {
         (&["--profile-server-suffix=p.json"], "--profile-server-suffix"),
         (&["--optimizer", "lbsgd", "--warmup-strategy", "cubic"], "power2"),
         (&["--label-smoothing", "1"], "--label-smoothing"),
+        (&["--clip-norm", "0"], "--clip-norm"),
+        (&["--clip-norm=-1"], "--clip-norm"),
         (&["--load-epoch", "1"], "--model-prefix"),
         (&["--lerning-rate", "1"], "unexpected argument"),
     ] {
@@ -247,6 +285,10 @@ fn bad_values_are_refused_before_any_work() {
             train(flags).failed(2)
         };
         assert!(error.contains(words), "{words}: {error}");
+    }
+    for size in ["18446744073709551615", "1000000000"] {
+        let error = mxrs(["train", "imagenet", "--network", "mlp", "--benchmark", "1", "--batch-size", size]).failed(2);
+        assert!(error.contains("--batch-size") && error.contains(size), "{error}");
     }
     let error = mxrs(["train", "imagenet"]).failed(2);
     assert!(error.contains("--data-train"), "{error}");
@@ -280,4 +322,10 @@ fn files_that_cannot_be_used_are_named() {
     let flags = ["--num-epochs", "2", "--model-prefix", &prefix, "--load-epoch", "1"];
     let error = train(&flags).failed(3);
     assert!(error.contains("network of the checkpoint") && error.contains("`another`"), "names what differs: {error}");
+    std::fs::write(&symbol, text.replacen("\"relu\"", "\"tanh\"", 1)).unwrap();
+    for goes_on in [&["--load-epoch", "1"][..], &["--resume"]] {
+        let flags = ["--num-epochs", "2", "--model-prefix", &prefix];
+        let error = train(&[&flags[..], goes_on].concat()).failed(3);
+        assert!(error.contains("`relu1`"), "names what differs: {error}");
+    }
 }

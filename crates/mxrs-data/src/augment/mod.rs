@@ -12,7 +12,7 @@ pub(crate) use crop::{corner, cut_out};
 pub(crate) use hls::{hls_of, rgb_of, shift_hls};
 pub(crate) use jitter::scale_colours;
 pub use options::Augment;
-pub(crate) use pad::apply as pad;
+pub(crate) use pad::{Border, apply as pad, with_border};
 pub(crate) use pca::noise as pca_noise;
 
 use crate::normalise::Finish;

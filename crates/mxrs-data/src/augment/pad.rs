@@ -1,28 +1,46 @@
 //! A border of one value around the image.
 
 use crate::{DecodeLimits, Image};
-use mxrs_types::{Error, ErrorKind, Result};
+use mxrs_types::{Error, Result};
+
+/// Pixels around an image.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Border {
+    pub(crate) top: usize,
+    pub(crate) bottom: usize,
+    pub(crate) left: usize,
+    pub(crate) right: usize,
+}
 
 /// The image with `pad` more pixels on each side; alpha is 0 there.
 pub(crate) fn apply(image: &Image, pad: usize, fill_value: u8, limits: &DecodeLimits) -> Result<Image> {
-    let grown = |len: usize| pad.checked_mul(2).and_then(|both| both.checked_add(len));
-    let overflow = || Error::new(ErrorKind::Overflow { what: format!("image padded by {pad} pixels") });
-    let (height, width) = (grown(image.height()).ok_or_else(overflow)?, grown(image.width()).ok_or_else(overflow)?);
-    if (height as u64).saturating_mul(width as u64) > limits.max_pixels {
-        let most = format!("a padded image of at most {} pixels", limits.max_pixels);
-        return Err(Error::invalid("pad", pad, most));
+    let border = Border { top: pad, bottom: pad, left: pad, right: pad };
+    with_border(image, border, fill_value, "pad", limits)
+}
+
+/// The image within a border, where alpha is 0. Errors name the setting that asks for it.
+pub(crate) fn with_border(
+    image: &Image,
+    border: Border,
+    fill_value: u8,
+    setting: &str,
+    limits: &DecodeLimits,
+) -> Result<Image> {
+    let Border { top, bottom, left, right } = border;
+    let height = image.height().saturating_add(top).saturating_add(bottom);
+    let width = image.width().saturating_add(left).saturating_add(right);
+    // Whatever the limit, four channels of so many pixels can be addressed.
+    let most = limits.max_pixels.min(isize::MAX as u64 / 4);
+    if (height as u64).saturating_mul(width as u64) > most {
+        let size = format!("an image of {height} x {width}");
+        return Err(Error::invalid(setting, size, format!("at most {most} pixels with the border")));
     }
     let c = image.channels();
     let value = &[fill_value, fill_value, fill_value, 0][..c.min(4)];
-    let mut pixels = Vec::with_capacity(height * width * c);
-    let border = |pixels: &mut Vec<u8>, n: usize| (0..n).for_each(|_| pixels.extend_from_slice(value));
-    border(&mut pixels, pad * width + pad);
+    let mut pixels = value.repeat(height * width);
     for y in 0..image.height() {
-        pixels.extend_from_slice(image.row(y));
-        // The right side of this row and the left side of the next.
-        border(&mut pixels, 2 * pad);
+        pixels[((top + y) * width + left) * c..][..image.width() * c].copy_from_slice(image.row(y));
     }
-    border(&mut pixels, pad * width - pad);
     Image::new(height, width, c, pixels)
 }
 
@@ -38,7 +56,35 @@ mod tests {
         assert_eq!(out.pixels(), [9, 9, 9, 9, 9, 1, 2, 9, 9, 9, 9, 9]);
         let out = apply(&Image::new(1, 1, 4, vec![1, 2, 3, 4]).unwrap(), 2, 9, &DecodeLimits::default()).unwrap();
         assert_eq!((out.row(2)[8..12].to_vec(), out.row(0)[..4].to_vec()), (vec![1, 2, 3, 4], vec![9, 9, 9, 0]));
-        assert!(apply(&image, 1 << 20, 9, &DecodeLimits::default()).is_err());
-        assert!(apply(&image, usize::MAX, 9, &DecodeLimits::default()).is_err());
+    }
+
+    #[test]
+    fn each_side_has_its_own_width() {
+        let image = Image::new(1, 2, 1, vec![1, 2]).unwrap();
+        let border = Border { top: 1, bottom: 0, left: 2, right: 1 };
+        let out = with_border(&image, border, 9, "max_pad_scale", &DecodeLimits::default()).unwrap();
+        assert_eq!((out.height(), out.width()), (2, 5));
+        assert_eq!(out.pixels(), [9, 9, 9, 9, 9, 9, 9, 1, 2, 9]);
+    }
+
+    /// Sizes beyond all numbers are refused by name, not added up.
+    #[test]
+    fn borders_beyond_the_limit_name_their_setting() {
+        let image = Image::new(1, 2, 3, vec![0; 6]).unwrap();
+        for pad in [1 << 20, usize::MAX / 2, usize::MAX] {
+            for limits in [DecodeLimits::default(), DecodeLimits { max_pixels: 1 << 20 }] {
+                let message = apply(&image, pad, 9, &limits).unwrap_err().to_string();
+                assert!(message.starts_with("pad: "), "{message}");
+                assert!(message.contains(&limits.max_pixels.to_string()), "{message}");
+            }
+        }
+        let unlimited = DecodeLimits { max_pixels: u64::MAX };
+        for border in [
+            Border { top: usize::MAX, bottom: usize::MAX, ..Border::default() },
+            Border { left: usize::MAX, right: 1, ..Border::default() },
+        ] {
+            let message = with_border(&image, border, 9, "max_pad_scale", &unlimited).unwrap_err().to_string();
+            assert!(message.starts_with("max_pad_scale: "), "{message}");
+        }
     }
 }

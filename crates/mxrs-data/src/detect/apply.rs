@@ -2,13 +2,13 @@
 
 use super::labels::{Objects, Rect};
 use super::{CropSampler, DetectAugment, DetectResize, RandomShift};
-use crate::augment::{cut_out, scale_colours, shift_hls};
+use crate::augment::{Border, cut_out, scale_colours, shift_hls, with_border};
 use crate::prepare::shorter_edge_to;
 use crate::random::Random;
 use crate::resample::resize_image;
 use crate::transform::Picture;
 use crate::{DecodeLimits, Image, ImageOptions, ImageThreads};
-use mxrs_types::{Error, Result};
+use mxrs_types::Result;
 
 /// Borders that would add less than this part are left out.
 const LEAST_PAD: f32 = 1.05;
@@ -58,33 +58,12 @@ pub(crate) fn apply(
 
 /// The image in the upper left corner of one of this size at least, with a border of one value.
 pub(crate) fn on_canvas(image: Image, height: usize, width: usize, fill: u8, limits: &DecodeLimits) -> Result<Image> {
-    let (height, width) = (height.max(image.height()), width.max(image.width()));
-    if (height, width) == (image.height(), image.width()) {
+    let (bottom, right) = (height.saturating_sub(image.height()), width.saturating_sub(image.width()));
+    if (bottom, right) == (0, 0) {
         Ok(image)
     } else {
-        place(&image, (0, 0), (height, width), fill, limits)
+        with_border(&image, Border { bottom, right, ..Border::default() }, fill, "data_shape", limits)
     }
-}
-
-/// The image at a row and column of a larger one; alpha is 0 around it.
-fn place(
-    image: &Image,
-    (top, left): (usize, usize),
-    (height, width): (usize, usize),
-    fill: u8,
-    limits: &DecodeLimits,
-) -> Result<Image> {
-    if (height as u64).saturating_mul(width as u64) > limits.max_pixels {
-        let most = format!("at most {} pixels", limits.max_pixels);
-        return Err(Error::invalid("image with a border", format!("{height} x {width}"), most));
-    }
-    let c = image.channels();
-    let value = &[fill, fill, fill, 0][..c.min(4)];
-    let mut pixels = value.repeat(height * width);
-    for y in 0..image.height() {
-        pixels[((top + y) * width + left) * c..][..image.width() * c].copy_from_slice(image.row(y));
-    }
-    Image::new(height, width, c, pixels)
 }
 
 fn colours(image: &mut Image, augment: &DetectAugment, random: &mut Random) {
@@ -119,8 +98,7 @@ fn pad(
     let ends =
         |before: f32, len: usize| [before, scale - before - 1.0].map(|part| (part * len as f32).max(0.0) as usize);
     let ([top, bottom], [left, right]) = (ends(y, image.height()), ends(x, image.width()));
-    let size = (image.height() + top + bottom, image.width() + left + right);
-    place(&image, (top, left), size, augment.fill_value, limits)
+    with_border(&image, Border { top, bottom, left, right }, augment.fill_value, "max_pad_scale", limits)
 }
 
 fn crop(image: Image, objects: &mut Objects, augment: &DetectAugment, random: &mut Random) -> Result<Image> {
@@ -175,5 +153,21 @@ mod tests {
         assert!(some.iter().all(|size| *size == 100 || (103..=110).contains(size)), "{some:?}");
         // Half of the scales are below; four standard errors.
         assert!(some.iter().filter(|size| **size == 100).count().abs_diff(100) < 29, "{some:?}");
+    }
+
+    /// Sizes that no number holds are refused, not added up.
+    #[test]
+    fn borders_without_bounds_are_refused_by_name() {
+        for most in [1e30, f32::MAX] {
+            let augment = DetectAugment { max_pad_scale: most, ..DetectAugment::default() };
+            for i in 0..50 {
+                let image = Image::new(2, 3, 1, vec![0; 6]).unwrap();
+                let mut objects = Objects::read(&[2.0, 5.0, 1.0, 0.1, 0.2, 0.3, 0.4]).unwrap();
+                let limits = DecodeLimits::default();
+                let padded = pad(image, &mut objects, &augment, &limits, &mut Random::keyed(&[i]));
+                let message = padded.unwrap_err().to_string();
+                assert!(message.starts_with("max_pad_scale: "), "{message}");
+            }
+        }
     }
 }

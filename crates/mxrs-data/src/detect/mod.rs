@@ -18,8 +18,6 @@ pub(crate) const N_BEFORE: usize = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Detection {
     pub(crate) augment: DetectAugment,
-    /// Numbers of each record's label; any.
-    pub(crate) label_width: Option<usize>,
     /// Numbers of a row of labels, without those before; as many as the longest label has.
     pub(crate) pad_width: Option<usize>,
     /// What stands behind the numbers there are.

@@ -3,6 +3,9 @@
 use crate::InterMethod;
 use mxrs_types::{Error, Result};
 
+/// Most crops that one sampler may try.
+const MOST_TRIALS: usize = 1_000_000;
+
 /// One way to look for a crop: names and defaults of MXNet's `det_aug_default`, smallest and largest value each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CropSampler {
@@ -16,7 +19,7 @@ pub struct CropSampler {
     pub sample_coverages: (f32, f32),
     /// Area shared with an object, of that of the object; any.
     pub object_coverages: (f32, f32),
-    /// Crops that are tried; 25.
+    /// Crops that are tried, at most 1 000 000; 25.
     pub max_trials: usize,
 }
 
@@ -66,7 +69,7 @@ pub struct RandomShift {
 }
 
 /// Changes of images with objects, by the names and with the defaults of MXNet's `det_aug_default`, in the order in which
-/// they are made: colours, mirroring, padding, crop, size.
+/// they are made: colours, mirroring, padding, crop, size. How often something happens is a probability, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetectAugment {
     /// Hue, in units of two degrees.
@@ -135,6 +138,20 @@ impl DetectAugment {
                 return Err(Error::invalid(name, value, "a finite number of at least 0"));
             }
         }
+        let probabilities = [
+            ("random_hue_prob", self.hue.probability),
+            ("random_saturation_prob", self.saturation.probability),
+            ("random_illumination_prob", self.illumination.probability),
+            ("random_contrast_prob", self.contrast.probability),
+            ("rand_mirror_prob", self.rand_mirror_prob),
+            ("rand_pad_prob", self.rand_pad_prob),
+            ("rand_crop_prob", self.rand_crop_prob),
+        ];
+        for (name, value) in probabilities {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(Error::invalid(name, value, "a probability, 0 to 1"));
+            }
+        }
         if !(self.max_pad_scale.is_finite() && self.max_pad_scale >= 1.0) {
             return Err(Error::invalid("max_pad_scale", self.max_pad_scale, "a finite number of at least 1"));
         }
@@ -144,6 +161,9 @@ impl DetectAugment {
             return Err(Error::invalid("emit_overlap_thresh", least, "a part, 0 to 1"));
         }
         for sampler in &self.crop_samplers {
+            if sampler.max_trials > MOST_TRIALS {
+                return Err(Error::invalid("max_crop_trials", sampler.max_trials, format!("at most {MOST_TRIALS}")));
+            }
             let part = |(least, most): (f32, f32)| (0.0..=1.0).contains(&least) && least <= most && most.is_finite();
             let CropSampler { scales, aspect_ratios, overlaps, sample_coverages, object_coverages, .. } = *sampler;
             let aspects = aspect_ratios.0 > 0.0 && aspect_ratios.0 <= aspect_ratios.1 && aspect_ratios.1.is_finite();
@@ -161,5 +181,36 @@ impl DetectAugment {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_field() {
+        let one = DetectAugment::default;
+        one().check().unwrap();
+        let often = |probability| RandomShift { most: 1.0, probability };
+        let tries = |max_trials| vec![CropSampler { max_trials, ..CropSampler::default() }];
+        DetectAugment { hue: often(1.0), crop_samplers: tries(MOST_TRIALS), ..one() }.check().unwrap();
+        for (bad, name) in [
+            (DetectAugment { hue: often(f64::NAN), ..one() }, "random_hue_prob"),
+            (DetectAugment { saturation: often(50.0), ..one() }, "random_saturation_prob"),
+            (DetectAugment { illumination: often(-0.1), ..one() }, "random_illumination_prob"),
+            (DetectAugment { contrast: often(f64::INFINITY), ..one() }, "random_contrast_prob"),
+            (DetectAugment { rand_mirror_prob: 1.1, ..one() }, "rand_mirror_prob"),
+            (DetectAugment { rand_pad_prob: f64::NAN, ..one() }, "rand_pad_prob"),
+            (DetectAugment { rand_crop_prob: -1.0, ..one() }, "rand_crop_prob"),
+            (DetectAugment { max_pad_scale: f32::NAN, ..one() }, "max_pad_scale"),
+            (DetectAugment { max_pad_scale: f32::INFINITY, ..one() }, "max_pad_scale"),
+            (DetectAugment { max_pad_scale: 0.9, ..one() }, "max_pad_scale"),
+            (DetectAugment { crop_samplers: tries(MOST_TRIALS + 1), ..one() }, "max_crop_trials"),
+            (DetectAugment { crop_samplers: tries(usize::MAX), ..one() }, "max_crop_trials"),
+        ] {
+            let message = bad.check().unwrap_err().to_string();
+            assert!(message.starts_with(name), "{message}");
+        }
     }
 }

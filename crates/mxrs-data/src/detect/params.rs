@@ -4,32 +4,12 @@ use super::{CropEmit, CropSampler, DetectAugment, DetectResize, RandomShift};
 use crate::InterMethod;
 use crate::param_map::ParamMap;
 use mxrs_types::{Error, Result};
+use std::str::FromStr;
 
-/// Every name that `ImageDetRecordIter` knows.
+/// What `ImageDetRecordIter` knows besides the names of all record iterators.
 pub(crate) const NAMES: &[&str] = &[
-    "path_imgrec",
-    "path_imglist",
-    "path_imgidx",
-    "aug_seq",
-    "label_width",
-    "data_shape",
-    "preprocess_threads",
-    "verbose",
-    "num_parts",
-    "part_index",
-    "shuffle_chunk_size",
-    "shuffle_chunk_seed",
     "label_pad_width",
     "label_pad_value",
-    "seed_aug",
-    "shuffle",
-    "seed",
-    "batch_size",
-    "round_batch",
-    "prefetch_buffer",
-    "ctx",
-    "dtype",
-    "resize",
     "rand_crop_prob",
     "min_crop_scales",
     "max_crop_scales",
@@ -59,19 +39,6 @@ pub(crate) const NAMES: &[&str] = &[
     "fill_value",
     "inter_method",
     "resize_mode",
-    "mean_img",
-    "mean_r",
-    "mean_g",
-    "mean_b",
-    "mean_a",
-    "std_r",
-    "std_g",
-    "std_b",
-    "std_a",
-    "scale",
-    "max_bad_records",
-    "data_name",
-    "label_name",
 ];
 
 /// Reads the changes.
@@ -94,7 +61,9 @@ pub(crate) fn read_augment(map: &ParamMap<'_>) -> Result<DetectAugment> {
         Some("fit") => DetectResize::Fit,
         Some(_) => return Err(map.wrong("resize_mode", "force, shrink or fit")),
     };
-    let range = "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic or 10 random";
+    // Below 0 stands for none; what is not a number stays one that is refused.
+    let rand_crop_prob = probability("rand_crop_prob")?;
+    let rand_crop_prob = if rand_crop_prob < 0.0 { 0.0 } else { rand_crop_prob };
     let method = InterMethod::from_number(map.number("inter_method")?.unwrap_or(1));
     Ok(DetectAugment {
         hue: shift("hue")?,
@@ -104,12 +73,12 @@ pub(crate) fn read_augment(map: &ParamMap<'_>) -> Result<DetectAugment> {
         rand_mirror_prob: probability("rand_mirror_prob")?,
         rand_pad_prob: probability("rand_pad_prob")?,
         max_pad_scale: map.number("max_pad_scale")?.unwrap_or(default.max_pad_scale),
-        rand_crop_prob: probability("rand_crop_prob")?,
+        rand_crop_prob,
         crop_samplers: samplers(map)?,
         crop_emit: emit,
         resize_mode: mode,
         fill_value: map.number("fill_value")?.unwrap_or(default.fill_value),
-        inter_method: method.map_err(|_| map.wrong("inter_method", range))?,
+        inter_method: method.map_err(|_| map.wrong("inter_method", InterMethod::NUMBERS))?,
     })
 }
 
@@ -120,14 +89,7 @@ fn samplers(map: &ParamMap<'_>) -> Result<Vec<CropSampler>> {
         return Err(map.wrong("num_crop_sampler", "at most 65536"));
     }
     let mut all = vec![CropSampler::default(); n];
-    let values = |name: &str| -> Result<Option<Vec<f32>>> {
-        let Some(values) = map.list::<f32>(name, "numbers, such as (0.1, 0.3)")? else { return Ok(None) };
-        match values.len() {
-            1 => Ok(Some(values.repeat(n))),
-            len if len == n => Ok(Some(values)),
-            _ => Err(map.wrong(name, format!("1 value, or {n} as num_crop_sampler says"))),
-        }
-    };
+    let ends = |name: String| values::<f32>(map, &name, n, "numbers, such as (0.1, 0.3)");
     type Field = fn(&mut CropSampler) -> &mut (f32, f32);
     let fields: [(&str, Field); 5] = [
         ("scales", |sampler| &mut sampler.scales),
@@ -137,15 +99,26 @@ fn samplers(map: &ParamMap<'_>) -> Result<Vec<CropSampler>> {
         ("object_coverages", |sampler| &mut sampler.object_coverages),
     ];
     for (name, field) in fields {
-        for (i, value) in values(&format!("min_crop_{name}"))?.unwrap_or_default().into_iter().enumerate() {
+        for (i, value) in ends(format!("min_crop_{name}"))?.into_iter().enumerate() {
             field(&mut all[i]).0 = value;
         }
-        for (i, value) in values(&format!("max_crop_{name}"))?.unwrap_or_default().into_iter().enumerate() {
+        for (i, value) in ends(format!("max_crop_{name}"))?.into_iter().enumerate() {
             field(&mut all[i]).1 = value;
         }
     }
-    for (i, value) in values("max_crop_trials")?.unwrap_or_default().into_iter().enumerate() {
-        all[i].max_trials = value.clamp(0.0, 1e9) as usize;
+    let trials = values::<usize>(map, "max_crop_trials", n, "whole numbers of at least 0, such as (10, 30)")?;
+    for (i, value) in trials.into_iter().enumerate() {
+        all[i].max_trials = value;
     }
     Ok(all)
+}
+
+/// The values of a list, one for each of `n` samplers; none when it is not given.
+fn values<T: FromStr + Copy>(map: &ParamMap<'_>, name: &str, n: usize, expected: &str) -> Result<Vec<T>> {
+    let Some(values) = map.list::<T>(name, expected)? else { return Ok(Vec::new()) };
+    match values.len() {
+        1 => Ok(values.repeat(n)),
+        len if len == n => Ok(values),
+        _ => Err(map.wrong(name, format!("1 value, or {n} as num_crop_sampler says"))),
+    }
 }

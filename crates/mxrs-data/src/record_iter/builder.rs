@@ -13,6 +13,9 @@ use mxrs_types::{DType, Error, ErrorKind, Result, Shape};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+/// Most numbers of a record's label, and of a row of labels without those before.
+const MOST_LABELS: usize = 1 << 24;
+
 /// Settings of an [`ImageRecordIter`]; names and defaults are MXNet's.
 #[derive(Clone, Debug)]
 pub struct ImageRecordIterBuilder {
@@ -21,7 +24,7 @@ pub struct ImageRecordIterBuilder {
     pub(super) path_imglist: Option<PathBuf>,
     pub(super) mean_img: Option<PathBuf>,
     pub(super) batch_size: usize,
-    pub(super) label_width: usize,
+    pub(super) label_width: Option<usize>,
     pub(super) round_batch: bool,
     pub(super) preprocess_threads: usize,
     pub(super) prefetch_buffer: usize,
@@ -49,7 +52,7 @@ impl ImageRecordIterBuilder {
             path_imglist: None,
             mean_img: None,
             batch_size,
-            label_width: 1,
+            label_width: None,
             round_batch: true,
             preprocess_threads: 4,
             prefetch_buffer: 4,
@@ -90,10 +93,10 @@ impl ImageRecordIterBuilder {
         Self { mean_img: Some(path.into()), ..self }
     }
 
-    /// Labels per record; 1.
+    /// Numbers that the label of each record or line of the list must have, at most 2^24; 1, with [`Self::detection`] any.
     #[must_use]
     pub fn label_width(self, label_width: usize) -> Self {
-        Self { label_width, ..self }
+        Self { label_width: Some(label_width), ..self }
     }
 
     /// Whether the last batch is filled up with records from the start of the epoch (true, the default) or with zeros. Either
@@ -182,11 +185,11 @@ impl ImageRecordIterBuilder {
     ///
     /// A label in a record or list is `header_width, object_width, ...`, and for each object `class, left, top, right,
     /// bottom, ...` with edges in parts of the image. A row of labels is channels, height and width of the image, the number
-    /// of numbers that follow, those, and `pad_value` up to `pad_width` numbers, which is by default as many as the longest
-    /// label of the file has. An image smaller than `data_shape` lies in its upper left corner.
+    /// of numbers that follow, those, and `pad_value` up to `pad_width` numbers, at most 2^24, by default as many as the
+    /// longest label of the file has. An image smaller than `data_shape` lies in its upper left corner.
     #[must_use]
     pub fn detection(self, augment: DetectAugment, pad_width: Option<usize>, pad_value: f32) -> Self {
-        Self { detection: Some(Detection { augment, label_width: None, pad_width, pad_value }), ..self }
+        Self { detection: Some(Detection { augment, pad_width, pad_value }), ..self }
     }
 
     /// Names of the input and the label; `data` and `softmax_label`.
@@ -243,16 +246,18 @@ impl ImageRecordIterBuilder {
     /// [`ErrorKind::InvalidValue`] naming the setting; [`ErrorKind::Overflow`] for a batch too large to address; those of
     /// opening the record file, of opening and verifying the index, of reading the list and the mean image;
     /// [`ErrorKind::Io`] when a thread cannot be started.
-    pub fn build(mut self) -> Result<ImageRecordIter> {
+    pub fn build(self) -> Result<ImageRecordIter> {
         self.image.check()?;
         self.augment.check(&self.image)?;
+        let label_width = self.label_width.unwrap_or(1);
         for (name, value) in
-            [("batch_size", self.batch_size), ("label_width", self.label_width), ("num_parts", self.num_parts)]
+            [("batch_size", self.batch_size), ("label_width", label_width), ("num_parts", self.num_parts)]
         {
             if value == 0 {
                 return Err(Error::invalid(name, 0, "at least 1"));
             }
         }
+        check_label_width("label_width", label_width)?;
         if self.part_index >= self.num_parts {
             return Err(Error::invalid("part_index", self.part_index, format!("below num_parts ({})", self.num_parts)));
         }
@@ -260,8 +265,11 @@ impl ImageRecordIterBuilder {
             return Err(Error::invalid("preprocess_threads", 0, "at least 1"));
         };
         let list = self.open_list()?;
-        self.set_label_width(list.as_deref())?;
-        let per_row = self.image.n_elements()?.max(self.label_width);
+        let label_width = match &self.detection {
+            Some(detection) => self.row_of_labels(detection, list.as_deref())?,
+            None => label_width,
+        };
+        let per_row = self.image.n_elements()?.max(label_width);
         if per_row.checked_mul(self.batch_size).is_none_or(|n| n > isize::MAX as usize / 4) {
             return Err(Error::new(ErrorKind::Overflow { what: format!("batch of {} images", self.batch_size) }));
         }
@@ -272,7 +280,7 @@ impl ImageRecordIterBuilder {
         let team = Team::new(TeamConfig { threads, cpus: None })?;
         let [c, h, w] = self.image.data_shape;
         let data = DataDesc::new(&self.data_name, [self.batch_size, c, h, w], self.pixel_type.dtype());
-        let labels = match self.label_width {
+        let labels = match label_width {
             1 => Shape::from([self.batch_size]),
             width => Shape::from([self.batch_size, width]),
         };
@@ -287,6 +295,7 @@ impl ImageRecordIterBuilder {
             team: Arc::clone(&team),
             data: [data],
             labels: [labels],
+            label_width,
             finished: false,
         };
         if let Some(path) = mean_img.filter(|_| iter.settings.pixel_type != PixelType::U8) {
@@ -299,16 +308,12 @@ impl ImageRecordIterBuilder {
     }
 
     fn open_list(&self) -> Result<Option<Box<ListLabels>>> {
-        let width = match &self.detection {
-            Some(detection) => detection.label_width,
-            None => Some(self.label_width),
-        };
+        let width = self.label_width.or(self.detection.is_none().then_some(1));
         self.path_imglist.as_deref().map(|path| ListLabels::open(path, width).map(Box::new)).transpose()
     }
 
-    /// With objects, a row of labels has what the settings say or the longest label needs.
-    fn set_label_width(&mut self, list: Option<&ListLabels>) -> Result<()> {
-        let Some(detection) = &self.detection else { return Ok(()) };
+    /// Numbers in a row of labels with objects: what the settings say or the longest label needs.
+    fn row_of_labels(&self, detection: &Detection, list: Option<&ListLabels>) -> Result<usize> {
         detection.augment.check()?;
         let width = match (detection.pad_width, list) {
             (Some(width), _) => width,
@@ -319,9 +324,8 @@ impl ImageRecordIterBuilder {
                 longest_label(RecordSource::open(&self.path_imgrec, None, (0, 1), Shuffle::default(), lenient)?)?
             }
         };
-        let too_many = || Error::invalid("label_pad_width", width, "a width that can be addressed");
-        self.label_width = width.checked_add(N_BEFORE).ok_or_else(too_many)?;
-        Ok(())
+        check_label_width("label_pad_width", width)?;
+        Ok(width + N_BEFORE)
     }
 
     /// As [`Self::build`], with a thread that reads [`Self::prefetch_buffer`] batches ahead. Records are counted first, so
@@ -335,6 +339,14 @@ impl ImageRecordIterBuilder {
         iter.count_records()?;
         PrefetchingIter::new(iter, prefetch_buffer)
     }
+}
+
+/// Proves that labels of this width can be held.
+fn check_label_width(name: &str, width: usize) -> Result<()> {
+    if width > MOST_LABELS {
+        return Err(Error::invalid(name, width, format!("at most {MOST_LABELS}")));
+    }
+    Ok(())
 }
 
 /// Numbers of the longest label of all records. Those that are damaged have none.

@@ -43,7 +43,7 @@ pub(super) fn compute(iter: &mut ImageRecordIter, path: &Path) -> Result<Vec<f32
     let mut sums = vec![0.0_f64; row_len];
     let mut n_images = 0_u64;
     let mut bytes = vec![0; row_len];
-    let (mut labels, mut id) = (vec![0.0; settings.label_width], 0);
+    let (mut labels, mut id) = (vec![0.0; iter.label_width], 0);
     iter.source.start(0, 0)?;
     while let Some(record) = iter.source.next_record()? {
         let shared = RowSettings {

@@ -59,6 +59,8 @@ pub struct ImageRecordIter {
     team: Arc<Team>,
     data: [DataDesc; 1],
     labels: [DataDesc; 1],
+    /// Numbers in a row of labels.
+    label_width: usize,
     finished: bool,
 }
 
@@ -110,9 +112,10 @@ impl ImageRecordIter {
         self.settings.image.data_shape
     }
 
-    /// Labels per record.
+    /// Numbers in a row of labels: the labels of a record, and with [`ImageRecordIterBuilder::detection`] the width they are
+    /// padded to and the four before.
     pub fn label_width(&self) -> usize {
-        self.settings.label_width
+        self.label_width
     }
 
     /// Records of an epoch when that is known without reading the file: from an index, or after a whole epoch.
@@ -168,7 +171,7 @@ impl ImageRecordIter {
     /// Decodes and prepares the records of one batch into `data` and `labels`, whose rows beyond them are zero.
     fn fill(&mut self, records: &Records, data: &mut [u8], labels: &mut [f32]) -> Result<Rows> {
         let settings = &self.settings;
-        let (n, label_width) = (settings.batch_size, settings.label_width);
+        let (n, label_width) = (settings.batch_size, self.label_width);
         let row_len = data.len() / n;
         let mut index = vec![0; n];
         let shared = RowSettings {
@@ -210,7 +213,7 @@ impl ImageRecordIter {
 
     /// Moves the good rows together and fills up behind them with the first good ones again.
     fn close_ranks(&self, bad: &[usize], n: usize, data: &mut [u8], labels: &mut [f32], rows: &mut Rows) -> Result<()> {
-        let (n_rows, width) = (self.settings.batch_size, self.settings.label_width);
+        let (n_rows, width) = (self.settings.batch_size, self.label_width);
         let len = data.len() / n_rows;
         let good: Vec<usize> = (0..n).filter(|i| bad.binary_search(i).is_err()).collect();
         if good.is_empty() {
@@ -249,7 +252,7 @@ impl ImageRecordIter {
             return Err(Error::invalid("dtype of plain batches", self.settings.pixel_type.dtype(), "float32"));
         }
         let Some(records) = self.next_records()? else { return Ok(None) };
-        let (n, label_width) = (self.settings.batch_size, self.settings.label_width);
+        let (n, label_width) = (self.settings.batch_size, self.label_width);
         let data_shape = self.settings.image.data_shape;
         let mut data = vec![0.0_f32; n * self.settings.image.n_elements()?];
         let mut labels = vec![0.0; n * label_width];

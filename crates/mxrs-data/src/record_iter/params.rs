@@ -6,8 +6,8 @@ use crate::param_map::ParamMap;
 use crate::{Augment, InterMethod, PixelType};
 use mxrs_types::{Error, Result};
 
-/// Every name that `ImageRecordIter` knows.
-const NAMES: &[&str] = &[
+/// What record iterators of both kinds know.
+const SHARED: &[&str] = &[
     "path_imgrec",
     "path_imglist",
     "path_imgidx",
@@ -18,7 +18,6 @@ const NAMES: &[&str] = &[
     "verbose",
     "num_parts",
     "part_index",
-    "device_id",
     "shuffle_chunk_size",
     "shuffle_chunk_seed",
     "seed_aug",
@@ -30,6 +29,24 @@ const NAMES: &[&str] = &[
     "ctx",
     "dtype",
     "resize",
+    "mean_img",
+    "mean_r",
+    "mean_g",
+    "mean_b",
+    "mean_a",
+    "std_r",
+    "std_g",
+    "std_b",
+    "std_a",
+    "scale",
+    "max_bad_records",
+    "data_name",
+    "label_name",
+];
+
+/// What `ImageRecordIter` knows besides.
+const AUGMENT: &[&str] = &[
+    "device_id",
     "rand_crop",
     "random_resized_crop",
     "max_rotate_angle",
@@ -58,21 +75,8 @@ const NAMES: &[&str] = &[
     "pad",
     "mirror",
     "rand_mirror",
-    "mean_img",
-    "mean_r",
-    "mean_g",
-    "mean_b",
-    "mean_a",
-    "std_r",
-    "std_g",
-    "std_b",
-    "std_a",
-    "scale",
     "max_random_contrast",
     "max_random_illumination",
-    "max_bad_records",
-    "data_name",
-    "label_name",
 ];
 
 impl ImageRecordIterBuilder {
@@ -91,22 +95,22 @@ impl ImageRecordIterBuilder {
 
     /// From the parameters of `ImageRecordIter`, `ImageRecordUInt8Iter` and `ImageRecordInt8Iter`; the last two fix the type.
     pub(crate) fn read(params: &[(&str, &str)], owner: &'static str, fixed: Option<PixelType>) -> Result<Self> {
-        let map = ParamMap::new(owner, params, NAMES)?;
+        let map = ParamMap::new(owner, params, &[SHARED, AUGMENT])?;
         let mut builder = Self::of_required(&map)?;
         builder.read_source(&map, "aug_default")?;
-        builder.label_width = map.number("label_width")?.unwrap_or(builder.label_width);
+        builder.label_width = map.number("label_width")?;
         builder.read_numbers(&map, fixed)?;
         builder.augment = read_augment(&map)?;
         Ok(builder)
     }
 
     /// From the parameters of MXNet's `ImageDetRecordIter`, as [`Self::from_params`]: of `aug_seq` only `det_aug_default` is
-    /// known, and a `std` of 0 stands for none.
+    /// known, and a `std` of 0 and a `rand_crop_prob` below 0 stand for none.
     ///
     /// # Errors
     /// As [`Self::from_params`].
     pub fn from_detection_params(params: &[(&str, &str)]) -> Result<Self> {
-        let map = ParamMap::new("ImageDetRecordIter", params, detect::NAMES)?;
+        let map = ParamMap::new("ImageDetRecordIter", params, &[SHARED, detect::NAMES])?;
         let mut builder = Self::of_required(&map)?;
         builder.read_source(&map, "det_aug_default")?;
         builder.read_numbers(&map, None)?;
@@ -116,9 +120,9 @@ impl ImageRecordIterBuilder {
             None | Some(0 | -1) => Ok(None),
             Some(width) => usize::try_from(width).map(Some).map_err(|_| map.wrong(name, "a width, 0 or -1")),
         };
+        builder.label_width = width("label_width")?;
         builder.detection = Some(Detection {
             augment: detect::read_augment(&map)?,
-            label_width: width("label_width")?,
             pad_width: width("label_pad_width")?,
             pad_value: map.number("label_pad_value")?.unwrap_or(-1.0),
         });
@@ -212,9 +216,8 @@ fn read_augment(map: &ParamMap<'_>) -> Result<Augment> {
     let angles = angles.map(str::trim).filter(|angle| !angle.is_empty()).map(str::parse);
     let rotate_list = angles.collect::<std::result::Result<_, _>>();
     let method = map.number("inter_method")?.unwrap_or(1);
-    let range = "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic or 10 random";
     Ok(Augment {
-        inter_method: InterMethod::from_number(method).map_err(|_| map.wrong("inter_method", range))?,
+        inter_method: InterMethod::from_number(method).map_err(|_| map.wrong("inter_method", InterMethod::NUMBERS))?,
         rand_crop: map.flag("rand_crop", false)?,
         random_resized_crop: map.flag("random_resized_crop", false)?,
         max_rotate_angle: whole("max_rotate_angle")?,

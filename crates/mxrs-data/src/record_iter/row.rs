@@ -47,7 +47,8 @@ impl Row<'_> {
         if let Some(detection) = &builder.detection {
             return self.fill_detection(&record, detection, settings);
         }
-        self.labels.copy_from_slice(labels_of(settings.list, &record, builder.label_width)?);
+        let labels = labels_of(settings.list, &record, self.labels.len())?;
+        self.labels.copy_from_slice(labels);
         let options = &builder.image;
         let image = decode(record.image, options.data_shape[0], &options.limits)?;
         let kept = builder.keep_images.then(|| image.clone());
@@ -67,7 +68,7 @@ impl Row<'_> {
         settings: &RowSettings<'_>,
     ) -> Result<Option<Image>> {
         let (builder, augment) = (settings.builder, &detection.augment);
-        let label = match (settings.list, detection.label_width) {
+        let label = match (settings.list, builder.label_width) {
             (Some(list), _) => list.of(record.id)?,
             (None, Some(width)) => record.labels_of_width(width)?,
             (None, None) => record.all_labels(),

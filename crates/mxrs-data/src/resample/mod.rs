@@ -46,6 +46,10 @@ impl Default for InterMethod {
 }
 
 impl InterMethod {
+    /// What errors say of MXNet's numbers.
+    pub(crate) const NUMBERS: &'static str =
+        "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic or 10 random";
+
     /// From MXNet's number.
     ///
     /// # Errors
@@ -59,10 +63,7 @@ impl InterMethod {
             4 => Self::Fixed(Interpolation::Lanczos),
             9 => Self::Auto,
             10 => Self::Random,
-            _ => {
-                let expected = "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic or 10 random";
-                return Err(Error::invalid("inter_method", number, expected));
-            }
+            _ => return Err(Error::invalid("inter_method", number, Self::NUMBERS)),
         })
     }
 
@@ -190,7 +191,10 @@ mod tests {
         let seen: std::collections::HashSet<String> =
             (0..100).map(|_| format!("{:?}", any.choose((1, 1), (2, 2), random))).collect();
         assert_eq!(seen.len(), 5);
-        assert!([5, -1, 8, 11].iter().all(|n| InterMethod::from_number(*n).is_err()));
+        for number in [5, -1, 8, 11] {
+            let message = InterMethod::from_number(number).unwrap_err().to_string();
+            assert!(message.contains(InterMethod::NUMBERS), "{message}");
+        }
         assert_eq!(InterMethod::from_number(1).unwrap(), InterMethod::default());
     }
 

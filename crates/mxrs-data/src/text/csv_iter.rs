@@ -67,7 +67,7 @@ impl CsvIter {
     /// # Errors
     /// [`ErrorKind::Attribute`] naming the parameter.
     pub fn from_params(params: &[(&str, &str)]) -> Result<Self> {
-        let map = ParamMap::new("CSVIter", params, NAMES)?;
+        let map = ParamMap::new("CSVIter", params, &[NAMES])?;
         map.required("data_shape")?;
         map.required("batch_size")?;
         let shape = Shape::new(map.sizes("data_shape")?.unwrap_or_default());

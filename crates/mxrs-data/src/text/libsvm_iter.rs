@@ -82,7 +82,7 @@ impl LibSvmSettings {
     /// # Errors
     /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
     pub fn from_params(params: &[(&str, &str)]) -> Result<Self> {
-        let map = ParamMap::new("LibSVMIter", params, NAMES)?;
+        let map = ParamMap::new("LibSVMIter", params, &[NAMES])?;
         map.required("data_shape")?;
         map.required("batch_size")?;
         let width = |name: &str| match map.sizes(name)?.as_deref() {

@@ -92,3 +92,17 @@ fn samples() -> Vec<Sample> {
         Sample::new("empty", [("num_args", "2")], &[&[0], &[0]]),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_op::Attrs;
+
+    #[test]
+    fn a_count_that_only_a_damaged_file_would_give_is_refused() {
+        let op = define();
+        assert_eq!(op.n_inputs(&op.parse(&Attrs::from([("num_args", "65536")])).unwrap()), 65_536);
+        let error = op.parse(&Attrs::from([("num_args", "2147483647")])).unwrap_err().to_string();
+        assert!(error.contains("num_args") && error.contains("2147483647") && error.contains("65536"), "{error}");
+    }
+}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Batches of an epoch of `--benchmark 1`.
 const BENCHMARK_BATCHES: u64 = 500;
-/// Share of the records that may be damaged before a training stops.
+/// Records that may be damaged before a training stops: any number.
 const ALL_MAY_BE_BAD: u64 = u64::MAX;
 
 /// Batches to train on, batches to validate with, and what is known of their number.
@@ -31,8 +31,8 @@ impl Source {
     /// A file that is missing or is not what it should be, as bad input; parameters that do not fit, as bad usage.
     pub fn open(plan: &Plan) -> Outcome<Self> {
         if plan.data.benchmark {
-            let train = synthetic(plan).map_err(Failure::Run)?;
-            return Ok(Self { train, eval: None, n_examples: BENCHMARK_BATCHES * plan.batch_size as u64 });
+            let n_examples = BENCHMARK_BATCHES.saturating_mul(plan.batch_size as u64);
+            return Ok(Self { train: synthetic(plan)?, eval: None, n_examples });
         }
         match plan.kind {
             Kind::Mnist => mnist(plan),
@@ -104,7 +104,7 @@ pub fn record_iterator(
 
 /// The four files of MNIST in the folder `data`, compressed or not.
 fn mnist(plan: &Plan) -> Outcome<Source> {
-    let open = |images: &str, labels: &str| {
+    let open = |images: &str, labels: &str, shuffle: bool| {
         let (images, labels) = (mnist_file(images)?, mnist_file(labels)?);
         let seed = plan.training.seed.to_string();
         let (images, labels) = (images.display().to_string(), labels.display().to_string());
@@ -116,12 +116,15 @@ fn mnist(plan: &Plan) -> Outcome<Source> {
             ("batch_size", batch_size.as_str()),
             ("seed", seed.as_str()),
             ("flat", flat.as_str()),
+            ("last_batch_handle", "pad"),
         ];
         let settings = MnistIter::from_params(&parameters).map_err(Failure::binding)?;
+        // As the reference's script, which reads the files itself.
+        let settings = MnistIter { shuffle, white: 255, ..settings };
         Ok::<_, Failure>(Box::new(settings.build().map_err(Failure::input)?))
     };
-    let train = open("train-images-idx3-ubyte", "train-labels-idx1-ubyte")?;
-    let eval = open("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")?;
+    let train = open("train-images-idx3-ubyte", "train-labels-idx1-ubyte", true)?;
+    let eval = open("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", false)?;
     let n_examples = counted(plan, train.n_examples(), "MNIST");
     Ok(Source { train, eval: Some(eval), n_examples })
 }
@@ -136,14 +139,20 @@ fn mnist_file(name: &str) -> Outcome<PathBuf> {
 }
 
 /// One batch of uniform numbers and random classes, again and again.
-fn synthetic(plan: &Plan) -> mxrs::Result<Box<dyn DataIter>> {
+fn synthetic(plan: &Plan) -> Outcome<Box<dyn DataIter>> {
     let [channels, height, width] = plan.image;
-    let n = plan.batch_size * channels * height * width;
+    let sizes = [plan.batch_size, channels, height, width];
+    let n = sizes.iter().try_fold(1usize, |n, size| n.checked_mul(*size));
+    let mut pixels: Vec<f32> = Vec::new();
+    let n = n.filter(|n| pixels.try_reserve_exact(*n).is_ok()).ok_or_else(|| {
+        let images = plan.batch_size;
+        Failure::Usage(format!("--batch-size: {images} images of {channels}x{height}x{width} do not fit into memory"))
+    })?;
     // A multiplicative hash of the index: any fixed noise does.
     let noise = |i: usize| ((i as u32).wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
-    let pixels: Vec<f32> = (0..n).map(|i| 2.0 * noise(i) - 1.0).collect();
+    pixels.extend((0..n).map(|i| 2.0 * noise(i) - 1.0));
     let labels: Vec<f32> = (0..plan.batch_size).map(|i| (noise(i + n) * plan.num_classes as f32).floor()).collect();
-    let data = Tensor::from_slice([plan.batch_size, channels, height, width], &pixels)?.into_dense()?;
+    let data = Tensor::from_slice(sizes, &pixels)?.into_dense()?;
     let label = Tensor::from_slice([plan.batch_size], &labels)?.into_dense()?;
     let batches = NdArrayIter::builder(plan.batch_size).data("data", data).label("softmax_label", label).build()?;
     Ok(Box::new(ResizeIter::new(batches, BENCHMARK_BATCHES, true)?))

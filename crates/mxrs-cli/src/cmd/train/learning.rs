@@ -35,17 +35,21 @@ impl Schedule {
         };
         if let Some(power) = text.strip_prefix("pow") {
             let power: f64 = power.trim_start_matches(['-', ' ']).parse().map_err(|_| wrong())?;
-            let poly =
-                Poly::new(plan.num_epochs * epoch_size, power, 0.0, Warmup::none(plan.lr)).map_err(|_| wrong())?;
+            let poly = Poly::new(plan.num_epochs.saturating_mul(epoch_size), power, 0.0, Warmup::none(plan.lr))
+                .map_err(|_| wrong())?;
             return Ok(Self { scheduler: Some(Arc::new(poly)), ..constant });
         }
         let epochs: Result<Vec<u64>, _> = text.split(',').map(|epoch| epoch.trim().parse::<u64>()).collect();
-        let mut steps: Vec<u64> = epochs.map_err(|_| wrong())?.into_iter().map(|epoch| epoch * epoch_size).collect();
-        steps.retain(|step| *step > 0);
+        let (past, ahead): (Vec<u64>, Vec<u64>) =
+            epochs.map_err(|_| wrong())?.into_iter().partition(|epoch| *epoch == 0);
+        // Steps that lie behind when training begins count too.
+        let base = past.iter().fold(plan.lr, |rate, _| rate * training.lr_factor);
+        let constant = Self { base, ..constant };
+        let steps: Vec<u64> = ahead.into_iter().map(|epoch| epoch.saturating_mul(epoch_size)).collect();
         if steps.is_empty() {
             return Ok(constant);
         }
-        let factors = MultiFactor::new(steps, training.lr_factor, Warmup::none(plan.lr)).map_err(|_| wrong())?;
+        let factors = MultiFactor::new(steps, training.lr_factor, Warmup::none(base)).map_err(|_| wrong())?;
         Ok(Self { scheduler: Some(Arc::new(factors)), ..constant })
     }
 
@@ -118,4 +122,37 @@ pub fn optimizer(
         optimizer.common_mut().set_scheduler(scheduler.clone());
     }
     Ok(optimizer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::train::{Flags, Kind};
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: Flags,
+    }
+
+    fn schedule(flags: &[&str]) -> Schedule {
+        let line = <Line as clap::Parser>::parse_from(["train", "--lr", "1"].iter().chain(flags));
+        Schedule::new(&Plan::new(Kind::Imagenet, &line.flags).ok().unwrap(), 10).ok().unwrap()
+    }
+
+    /// `lr *= lr_factor` for every step up to the first epoch, then `MultiFactorScheduler`: what MXNet's `fit.py` does.
+    #[test]
+    fn steps_that_lie_behind_count() {
+        let late = schedule(&["--lr-step-epochs", "0,3"]);
+        let rates = [1, 30, 31].map(|update| late.lr(update));
+        assert!(rates.iter().zip([0.1, 0.1, 0.01]).all(|(got, want)| (got - want).abs() < 1e-12), "{rates:?}");
+        assert!((schedule(&["--lr-step-epochs", "0"]).lr(1) - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn epochs_beyond_all_counting_never_come() {
+        let far = "18446744073709551615";
+        assert_eq!(schedule(&["--lr-step-epochs", far]).lr(1000), 1.0);
+        assert!(schedule(&["--num-epochs", far, "--lr-step-epochs", "pow2"]).lr(1000) > 0.99);
+    }
 }

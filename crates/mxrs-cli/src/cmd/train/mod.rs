@@ -9,6 +9,7 @@ mod flags;
 mod kind;
 mod learning;
 mod metrics;
+mod network;
 mod plan;
 mod run;
 mod store;

@@ -71,6 +71,9 @@ impl Plan {
         if !(0.0..1.0).contains(&training.label_smoothing) {
             return Err(wrong("--label-smoothing", training.label_smoothing, "from 0 to below 1"));
         }
+        if let Some(norm) = training.clip_norm.filter(|norm| *norm <= 0.0) {
+            return Err(wrong("--clip-norm", norm, "a number above 0; leave the flag out for no limit"));
+        }
         if training.dtype == DType::F16 {
             return Err(wrong(
                 "--dtype",

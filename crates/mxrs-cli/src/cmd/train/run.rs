@@ -5,20 +5,17 @@ use super::examples::Source;
 use super::learning::{Schedule, optimizer};
 use super::metrics::metrics;
 use super::plan::Plan;
-use super::test_io;
+use super::{network, test_io};
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, start, terminal};
 use mxrs::exec::BindOptions;
-use mxrs::format::params::{checkpoint_path, symbol_path};
-use mxrs::format::symbol::{SymbolNode, graph_to_file};
+use mxrs::format::params::checkpoint_path;
 use mxrs::format::{Checkpoint, Options};
 use mxrs::graph::Graph;
 use mxrs::optim::{TwoBit, Updater};
 use mxrs::train::callback::{BatchEnd, Callbacks, Monitor, MonitorOptions, Speedometer};
 use mxrs::train::resume::{self, Position, TrainingState};
 use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, ModuleNames};
-use mxrs::types::Error;
-use mxrs::{Model, Runtime};
 
 /// A network that is given: its graph, and parameters by name that it begins with.
 pub struct Given {
@@ -74,10 +71,11 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     module.bind(&data, &labels, BindFor::default()).map_err(Failure::binding)?;
     let loaded = loaded(plan)?;
     let begin = training.load_epoch.filter(|_| loaded.is_some()).unwrap_or(0);
-    let params = given.map(|given| given.params).or(loaded);
-    fit.init.allow_missing = params.is_some() && training.load_epoch.is_none();
+    // A checkpoint of this training has everything, what is given lacks the new layers.
+    fit.init.allow_missing = loaded.is_none();
+    let params = loaded.or(given.map(|given| given.params));
     module.init_params(params.as_ref(), &fit.init).map_err(Failure::input)?;
-    check_network(plan, &runtime, &graph)?;
+    network::check(plan, &runtime, &graph)?;
     let mut updater = Updater::new(optimizer(&runtime, plan, &schedule, begin, epoch_size)?);
     if let Some(threshold) = plan.compression {
         updater.set_compression(TwoBit::new(threshold)?)?;
@@ -121,30 +119,6 @@ fn loaded(plan: &Plan) -> Outcome<Option<Checkpoint>> {
     let loaded = Checkpoint::open(&path, &Options::default()).map_err(Failure::input)?;
     tracing::info!("Loaded model {}", path.display());
     Ok(Some(loaded.value))
-}
-
-/// That the parameters of `--load-epoch`, whose names and shapes fit, were saved with this network.
-fn check_network(plan: &Plan, runtime: &Runtime, graph: &Graph) -> Outcome {
-    let training = &plan.training;
-    let Some(prefix) = training.model_prefix.as_ref().filter(|_| training.load_epoch.is_some()) else { return Ok(()) };
-    let symbol = symbol_path(prefix);
-    let saved = Model::load_graph(runtime, &symbol).map_err(Failure::input)?;
-    let Some(difference) = difference(&saved, graph) else { return Ok(()) };
-    let got = format!("{} has {difference}", symbol.display());
-    Err(Failure::Input(Error::invalid("network of the checkpoint", got, "the network that is trained")))
-}
-
-/// The first node by which two networks differ: in name or operator.
-fn difference(saved: &Graph, built: &Graph) -> Option<String> {
-    let (saved, built) = (graph_to_file(saved).nodes, graph_to_file(built).nodes);
-    let lacks =
-        |nodes: &[SymbolNode], node: &SymbolNode| !nodes.iter().any(|n| (&n.op, &n.name) == (&node.op, &node.name));
-    let added = saved.iter().find(|node| lacks(&built, node));
-    let added = added.map(|node| format!("`{}` ({}), which it lacks", node.name, node.op));
-    added.or_else(|| {
-        let absent = built.iter().find(|node| lacks(&saved, node));
-        absent.map(|node| format!("no `{}` ({})", node.name, node.op))
-    })
 }
 
 /// The states that were saved with the parameters of `--load-epoch`; a checkpoint of MXNet has none here.
