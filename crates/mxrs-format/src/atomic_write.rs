@@ -2,14 +2,21 @@
 
 use crate::leftovers::{remove_leftovers, temporary_name};
 use mxrs_types::{Error, Result};
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// A file written under `<name>.tmp.<process id>` that takes its real name in [`Self::commit`].
+/// How often a temporary file is opened that another writer takes away before it is locked.
+const TRIES: usize = 3;
+
+/// A file written under a temporary name that takes its real name in [`Self::commit`]. The temporary one is
+/// `<name>.tmp.<process id>-<system>`, where 16 digits tell the boot and PID namespace that the process belongs to, or
+/// `<name>.tmp.<process id>` where the system does not tell those.
 ///
 /// Dropped without commit, it removes the temporary file; one of a process that was killed goes when the same name is
-/// written next ([`remove_leftovers`]). Two writers of one process must not write the same name at the same time.
+/// written later ([`remove_leftovers`]). Two processes may write the same name at the same time, and the last to commit wins.
+/// But one temporary file has one writer: a second, in the same process or in one that shares number and folder, is refused.
+/// File systems without locks do not notice it.
 #[derive(Debug)]
 pub struct AtomicFile {
     sink: Option<BufWriter<File>>,
@@ -21,7 +28,7 @@ impl AtomicFile {
     /// Starts to write what will become `path`.
     ///
     /// # Errors
-    /// Those of creating the temporary file.
+    /// Those of creating the temporary file; another writer of it.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let target = path.as_ref().to_path_buf();
         let Some(name) = target.file_name() else {
@@ -32,9 +39,11 @@ impl AtomicFile {
             remove_leftovers(folder, &|leftover| leftover == name);
         }
         let temporary = target.with_file_name(temporary_name(name));
-        let file = File::create(&temporary).map_err(|e| Error::io(&temporary, &e))?;
-        // It tells others that the file is being written; where files have no locks, nobody removes leftovers.
-        let _ = file.try_lock();
+        let file = open_locked(&temporary).map_err(|e| Error::io(&temporary, &e))?;
+        let file = file.ok_or_else(|| {
+            let message = "it is being written by another process; let that one finish, or give this one another name";
+            Error::io(&target, &io::Error::new(io::ErrorKind::ResourceBusy, message))
+        })?;
         Ok(Self { sink: Some(BufWriter::with_capacity(256 << 10, file)), temporary, target })
     }
 
@@ -63,8 +72,49 @@ impl AtomicFile {
     }
 }
 
+/// Opens a temporary file, empty and locked: the lock tells others that it is being written. None where somebody else has
+/// locked it.
+fn open_locked(temporary: &Path) -> io::Result<Option<File>> {
+    for _ in 0..TRIES {
+        // What is in it may be somebody's until it is locked.
+        let file = File::options().write(true).create(true).truncate(false).open(temporary)?;
+        if is_held(&file.try_lock()) {
+            return Ok(None);
+        }
+        // Between opening and locking, its writer may have given it its real name, under which it stays whole.
+        if has_name(&file, temporary)? {
+            file.set_len(0)?;
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether somebody else holds the lock. A file system without locks does not tell, and does not keep anybody from writing.
+fn is_held(lock: &Result<(), TryLockError>) -> bool {
+    matches!(lock, Err(TryLockError::WouldBlock))
+}
+
+/// Whether the open file is the one of this name.
+#[cfg(unix)]
+fn has_name(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let own = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (own.dev(), own.ino())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Whether there is a file of this name: more is not told.
+#[cfg(not(unix))]
+fn has_name(_file: &File, path: &Path) -> io::Result<bool> {
+    path.try_exists()
+}
+
 /// Makes the new name durable. Only Unix lets a folder be opened and synced.
-fn sync_folder(path: &Path) -> std::io::Result<()> {
+fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         File::open(folder)?.sync_all()?;
@@ -73,14 +123,14 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 }
 
 impl Write for AtomicFile {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.sink {
             Some(sink) => sink.write(bytes),
-            None => Err(std::io::ErrorKind::BrokenPipe.into()),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.sink.as_mut().map_or(Ok(()), |sink| sink.flush())
     }
 }
@@ -88,9 +138,9 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(sink) = self.sink.take() {
-            drop(sink.into_parts());
-            // Nobody is left to tell; the next writer of this name in this process truncates it.
+            // Removed while it is open, that is, locked. Nobody is left to tell of an error; it then is a leftover.
             let _ = fs::remove_file(&self.temporary);
+            drop(sink.into_parts());
         }
     }
 }
@@ -108,6 +158,11 @@ pub fn write_atomically(path: impl AsRef<Path>, write: impl FnOnce(&mut dyn Writ
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
+
+    fn temporary_path(dir: &Path) -> PathBuf {
+        dir.join(temporary_name(OsStr::new("w.params")))
+    }
 
     #[test]
     fn the_old_file_stays_until_commit_and_nothing_is_left_behind() {
@@ -117,7 +172,7 @@ mod tests {
         let mut file = AtomicFile::create(&path).unwrap();
         file.write_all(b"half").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        let temporary = dir.path().join(format!("w.params.tmp.{}", std::process::id()));
+        let temporary = temporary_path(dir.path());
         assert!(temporary.exists());
         drop(file);
         assert!(!temporary.exists());
@@ -126,6 +181,48 @@ mod tests {
         write_atomically(&path, |sink| sink.write_all(b"new").map_err(|e| crate::fault::io(&e))).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// As in two containers on one volume whose processes have the same number: what the first writes stays its own.
+    #[test]
+    fn a_second_writer_of_one_temporary_file_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("w.params");
+        let mut first = File::create(temporary_path(dir.path())).unwrap();
+        first.lock().unwrap();
+        first.write_all(b"first").unwrap();
+        let e = AtomicFile::create(&path).unwrap_err().to_string();
+        assert!(e.contains("w.params: it is being written by another process"), "{e}");
+        assert_eq!(fs::metadata(temporary_path(dir.path())).unwrap().len(), 5);
+        first.unlock().unwrap();
+
+        // Without its lock it is what a killed process left: taken up, and nothing of it stays.
+        let mut taken = AtomicFile::create(&path).unwrap();
+        assert!(AtomicFile::create(&path).is_err(), "nor may one process write it twice");
+        taken.write_all(b"new").unwrap();
+        taken.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn without_locks_writing_goes_on() {
+        let unsupported = TryLockError::Error(io::ErrorKind::Unsupported.into());
+        assert!(!is_held(&Err(unsupported)) && !is_held(&Ok(())) && is_held(&Err(TryLockError::WouldBlock)));
+    }
+
+    /// A writer that had the file opened when the one before committed it would empty what that one wrote.
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_got_its_real_name_is_not_taken_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let (temporary, path) = (temporary_path(dir.path()), dir.path().join("w.params"));
+        let file = File::create(&temporary).unwrap();
+        assert!(has_name(&file, &temporary).unwrap());
+        fs::rename(&temporary, &path).unwrap();
+        assert!(!has_name(&file, &temporary).unwrap() && has_name(&file, &path).unwrap());
+        fs::write(&temporary, "").unwrap();
+        assert!(!has_name(&file, &temporary).unwrap(), "it is another file");
     }
 
     #[test]

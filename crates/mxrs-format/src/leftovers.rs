@@ -1,65 +1,134 @@
 //! Temporary files of writers that were killed.
 //!
 //! A writer holds the lock of its temporary file ([`File::lock`]), which the system drops when the process ends, however it
-//! ends. What is removed has a free lock, and the process that its name tells is not there, so neither another process with
-//! that number nor, on a shared file system, a writer on another machine loses anything. Where the system cannot say
-//! whether a process is there, or the number is the caller's own (as is usual in containers), the file must be a minute old.
+//! ends. What is removed has a free lock. That alone proves nothing: a writer may have made the file and not locked it yet,
+//! and some file systems keep the locks of each machine apart. So its writer also is proven to be dead, or it is a minute old.
+//!
+//! Proven is the end of a process of the caller's own boot and PID namespace whose number nobody has now; the name of the file
+//! tells all three. Elsewhere a number says nothing: another container or machine has processes of its own. Nor does the
+//! caller's own number, which killed processes of containers often had, nor a name without a namespace. Then age decides. So a
+//! writer loses its file, and is told when it commits, only where machines do not see each other's locks and it wrote nothing
+//! for a minute. Clones of one running virtual machine count as one machine.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Age of a file that no writer can have made just now, without having had the time to lock it.
 const OLD: Duration = Duration::from_secs(60);
 
-/// What stands between a name and the number of the process that writes it.
+/// Linux's table of processes.
+const PROCESSES: &str = "/proc";
+
+/// What stands between a name and the process that writes it.
 const MARK: &str = ".tmp.";
+
+/// The process that writes a file, as the temporary name tells it: `<process id>-<system>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Writer {
+    process: u32,
+    /// The boot and PID namespace of the number, hashed; none where the system does not tell, and in names of old releases.
+    system: Option<u64>,
+}
+
+impl Writer {
+    /// This process.
+    fn own() -> Self {
+        Self { process: std::process::id(), system: own_system() }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (process, system) = match text.split_once('-') {
+            Some((process, system)) => (process, Some(u64::from_str_radix(system, 16).ok()?)),
+            None => (text, None),
+        };
+        let writer = Self { process: process.parse().ok()?, system };
+        // As it is written here only: no signs, no other number of digits.
+        (writer.to_string() == text).then_some(writer)
+    }
+
+    /// The name under which it writes `name`.
+    fn temporary_name(self, name: &OsStr) -> OsString {
+        let mut temporary = name.to_os_string();
+        temporary.push(format!("{MARK}{self}"));
+        temporary
+    }
+
+    /// Whether it has ended; none where that cannot be proven.
+    fn is_dead(self, own: Self) -> Option<bool> {
+        let is_of_here = own.system.is_some() && self.system == own.system && self.process != own.process;
+        let entry = Path::new(PROCESSES).join(self.process.to_string());
+        is_of_here.then(|| matches!(entry.try_exists(), Ok(false)))
+    }
+}
+
+impl fmt::Display for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.system {
+            Some(system) => write!(f, "{}-{system:016x}", self.process),
+            None => write!(f, "{}", self.process),
+        }
+    }
+}
+
+/// This boot and PID namespace, hashed. None where the system does not tell; where its table is that of another namespace, so
+/// that the numbers in it are others; and where it hides processes, as the first one shows.
+fn own_system() -> Option<u64> {
+    let table = Path::new(PROCESSES);
+    let status = fs::read_to_string(table.join("self/status")).ok()?;
+    // A number for each namespace, from the table's to the process's own.
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    if numbers.trim() != std::process::id().to_string() || !table.join("1").exists() {
+        return None;
+    }
+    let boot = fs::read_to_string(table.join("sys/kernel/random/boot_id")).ok()?;
+    let namespace = fs::read_link(table.join("self/ns/pid")).ok()?;
+    let mut hasher = DefaultHasher::new();
+    (boot.trim(), namespace).hash(&mut hasher);
+    Some(hasher.finish())
+}
 
 /// The name under which this process writes `name`.
 pub(crate) fn temporary_name(name: &OsStr) -> OsString {
-    let mut temporary = name.to_os_string();
-    temporary.push(format!("{MARK}{}", std::process::id()));
-    temporary
+    Writer::own().temporary_name(name)
 }
 
-/// The name that a temporary file was to have, and its process.
-fn parse(temporary: &str) -> Option<(&str, u32)> {
-    let (name, process) = temporary.rsplit_once(MARK)?;
-    let is_number = !process.starts_with('0') && process.bytes().all(|b| b.is_ascii_digit());
-    Some((name, process.parse().ok().filter(|_| is_number && !name.is_empty())?))
-}
-
-/// Whether there is such a process on this machine; none where the system does not tell.
-fn is_there(process: u32) -> Option<bool> {
-    let table = Path::new("/proc");
-    table.join("self/stat").exists().then(|| table.join(process.to_string()).exists())
+/// The name that a temporary file was to have, and its writer.
+fn parse(temporary: &str) -> Option<(&str, Writer)> {
+    let (name, writer) = temporary.rsplit_once(MARK).filter(|(name, _)| !name.is_empty())?;
+    Some((name, Writer::parse(writer)?))
 }
 
 /// Removes temporary files of [`AtomicFile`](crate::AtomicFile)s whose processes ended without removing them, of those
-/// names in `folder` that `is_wanted` names; says which. What cannot be looked at or removed stays.
+/// names in `folder` that `is_wanted` names; says which. Where the system cannot prove that a process has ended, its file stays
+/// until it is a minute old. What cannot be looked at, locked or removed stays.
 ///
 /// ```
+/// use std::time::{Duration, SystemTime};
+///
 /// let folder = tempfile::tempdir()?;
-/// // No process has this number.
-/// std::fs::write(folder.path().join("net-0001.params.tmp.4294967295"), "half")?;
-/// std::fs::write(folder.path().join("mine.tmp.4294967295"), "")?;
-/// # if cfg!(target_os = "linux") {
+/// let long_ago = SystemTime::now() - Duration::from_secs(120);
+/// for name in ["net-0001.params.tmp.12", "mine.tmp.12"] {
+///     std::fs::File::create(folder.path().join(name))?.set_modified(long_ago)?;
+/// }
 /// let removed = mxrs_format::remove_leftovers(folder.path(), &|name| name.ends_with(".params"));
-/// assert_eq!(removed, [folder.path().join("net-0001.params.tmp.4294967295")]);
-/// # }
+/// assert_eq!(removed, [folder.path().join("net-0001.params.tmp.12")]);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn remove_leftovers(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }) else {
         return Vec::new();
     };
+    let own = Writer::own();
     let mut removed = Vec::new();
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some((_, process)) = name.to_str().and_then(parse).filter(|(name, _)| is_wanted(name)) else { continue };
+        let Some((_, writer)) = name.to_str().and_then(parse).filter(|(name, _)| is_wanted(name)) else { continue };
         let path = folder.join(&name);
-        if is_left(&path, process) && fs::remove_file(&path).is_ok() {
+        if remove_if_left(&path, writer, own) {
             removed.push(path);
         }
     }
@@ -67,17 +136,17 @@ pub fn remove_leftovers(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Vec<
     removed
 }
 
-/// Whether nobody writes the file any more.
-fn is_left(path: &Path, process: u32) -> bool {
+/// Removes the file if nobody writes it any more; says whether it did.
+fn remove_if_left(path: &Path, writer: Writer, own: Writer) -> bool {
     let Ok(about) = fs::symlink_metadata(path) else { return false };
-    if !about.is_file() {
+    let age = || about.modified().ok().and_then(|then| SystemTime::now().duration_since(then).ok());
+    let may_go = writer.is_dead(own).unwrap_or_else(|| age().is_some_and(|age| age > OLD));
+    if !about.is_file() || !may_go {
         return false;
     }
-    let there = if process == std::process::id() { None } else { is_there(process) };
-    let age = || about.modified().ok().and_then(|then| SystemTime::now().duration_since(then).ok());
-    let may_go = there.map_or_else(|| age().is_some_and(|age| age > OLD), |there| !there);
-    // Network file systems lock only what is open for writing.
-    may_go && File::options().write(true).open(path).is_ok_and(|file| file.try_lock().is_ok())
+    // Network file systems lock only what is open for writing. It stays locked until it is gone, so that nobody takes it up.
+    let Ok(file) = File::options().write(true).open(path) else { return false };
+    file.try_lock().is_ok() && fs::remove_file(path).is_ok()
 }
 
 #[cfg(test)]
@@ -89,14 +158,19 @@ mod tests {
 
     #[test]
     fn names_are_taken_apart() {
-        assert_eq!(parse("net-0001.params.tmp.12"), Some(("net-0001.params", 12)));
-        assert_eq!(parse("a.tmp.1.tmp.22"), Some(("a.tmp.1", 22)));
+        let of = |process, system| Writer { process, system };
+        assert_eq!(parse("net-0001.params.tmp.12"), Some(("net-0001.params", of(12, None))));
+        assert_eq!(parse("a.tmp.1.tmp.22-00000000000000ff"), Some(("a.tmp.1", of(22, Some(255)))));
         for other in ["a.tmp", "a.tmp.", "a.tmp.x", "a.tmp.+1", "a.tmp.01", "a.tmp.99999999999", ".tmp.1", "a.tmp.1.b"]
         {
             assert_eq!(parse(other), None, "{other}");
         }
+        for system in ["", "ff", "00000000000000FF", "+0000000000000ff", "00000000000000ff0", "00000000000000ff-1"] {
+            assert_eq!(parse(&format!("a.tmp.1-{system}")), None, "{system}");
+        }
         let own = temporary_name(OsStr::new("a"));
-        assert_eq!(own.to_str().and_then(parse), Some(("a", std::process::id())));
+        assert_eq!(own.to_str().and_then(parse), Some(("a", Writer::own())));
+        assert_eq!(Writer::own().process, std::process::id());
     }
 
     /// Run in a process of its own, in the folder it is to write to: writes half of `w.params` and waits to be killed.
@@ -122,6 +196,15 @@ mod tests {
         child
     }
 
+    /// The temporary name of what a process with this number writes here.
+    fn name_of(name: &str, process: u32) -> String {
+        Writer { process, ..Writer::own() }.temporary_name(OsStr::new(name)).into_string().unwrap()
+    }
+
+    fn age(path: &Path, age: Duration) {
+        File::options().append(true).create(true).open(path).unwrap().set_modified(SystemTime::now() - age).unwrap();
+    }
+
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> =
             fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -138,9 +221,9 @@ mod tests {
         let (mut killed, mut living) = (writer(folder), writer(folder));
         killed.kill().unwrap();
         killed.wait().unwrap();
-        let (half, other) = (format!("w.params.tmp.{}", killed.id()), format!("v.params.tmp.{}", killed.id()));
+        let (half, other) = (name_of("w.params", killed.id()), name_of("v.params", killed.id()));
         fs::write(folder.join(&other), "").unwrap();
-        let of_living = format!("w.params.tmp.{}", living.id());
+        let of_living = name_of("w.params", living.id());
         assert!(names(folder).contains(&half));
 
         crate::write_atomically(folder.join("w.params"), |_| Ok(())).unwrap();
@@ -156,29 +239,53 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn what_may_be_somebodys_stays() {
         let dir = tempfile::tempdir().unwrap();
-        let path = |process: u32| dir.path().join(format!("w.tmp.{process}"));
+        let path = |process: u32| dir.path().join(name_of("w", process));
         let remove = || remove_leftovers(dir.path(), &|_| true);
-        fs::write(path(std::os::unix::process::parent_id()), "").unwrap();
+        age(&path(std::os::unix::process::parent_id()), 2 * OLD);
         let locked = File::create(path(u32::MAX)).unwrap();
         locked.lock().unwrap();
         fs::create_dir(path(u32::MAX - 1)).unwrap();
         std::os::unix::fs::symlink(path(u32::MAX), path(u32::MAX - 2)).unwrap();
         assert_eq!(remove(), [] as [PathBuf; 0]);
-        drop(locked);
+        locked.unlock().unwrap();
         assert_eq!(remove(), [path(u32::MAX)]);
+    }
+
+    /// Of a writer in another container or on another machine, or of an old release, a number without a process here proves
+    /// nothing: it may be between making the file and locking it.
+    #[test]
+    fn of_writers_elsewhere_only_what_is_old_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let other = Writer::own().system.unwrap_or_default() ^ 1;
+        let of = |system| Writer { process: u32::MAX, system };
+        for (i, writer) in [of(Some(other)), of(None)].into_iter().enumerate() {
+            let path = |name: &str| dir.path().join(writer.temporary_name(OsStr::new(&format!("{name}{i}"))));
+            age(&path("new"), Duration::ZERO);
+            age(&path("nearly"), OLD / 2);
+            age(&path("old"), 2 * OLD);
+            assert_eq!(remove_leftovers(dir.path(), &|_| true), [path("old")], "{writer}");
+        }
+        assert_eq!(names(dir.path()).len(), 4);
+    }
+
+    /// What tells this boot and namespace is there, and the same whenever it is asked for.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_system_is_known() {
+        assert!(own_system().is_some(), "without it no killed process can be told from one elsewhere");
+        assert_eq!(own_system(), own_system());
     }
 
     /// In containers a killed process and the next one often have the same number.
     #[test]
     fn of_the_own_number_only_what_is_old_and_not_being_written_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let long_ago = SystemTime::now() - 2 * OLD;
         let make = |name: &str| AtomicFile::create(dir.path().join(name)).unwrap();
         let (being_written, new) = (make("slow"), temporary_name(OsStr::new("new")));
         let old = dir.path().join(temporary_name(OsStr::new("old")));
         fs::write(dir.path().join(new), "").unwrap();
         for path in [&old, &dir.path().join(temporary_name(OsStr::new("slow")))] {
-            File::options().append(true).create(true).open(path).unwrap().set_modified(long_ago).unwrap();
+            age(path, 2 * OLD);
         }
         assert_eq!(remove_leftovers(dir.path(), &|_| true), [old]);
         being_written.commit().unwrap();

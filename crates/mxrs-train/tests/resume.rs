@@ -5,12 +5,12 @@ mod common;
 use common::{bits, context, iter, log_of, options, small_net};
 use mxrs_data::DataIter;
 use mxrs_models::Initializer;
-use mxrs_sync::atomic::{AtomicBool, Ordering};
-use mxrs_train::callback::{BatchEnd, Callbacks};
-use mxrs_train::metric::create;
+use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use mxrs_train::callback::{BatchEnd, Callbacks, EpochEnd};
+use mxrs_train::metric::{CustomMetric, EvalMetric, create};
 use mxrs_train::resume::{Position, find, newest};
 use mxrs_train::{CheckpointOptions, FitOptions, FitReport, InitOptions, Module, ModuleNames, Outcome};
-use mxrs_types::Result;
+use mxrs_types::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,8 +36,15 @@ fn optimized(options: FitOptions, (name, settings): Optimizer) -> FitOptions {
 
 /// Trains in a process of its own, as it were: nothing is left from an earlier call but files.
 fn train(options: &FitOptions, callbacks: &mut Callbacks) -> Result<(Module, FitReport)> {
+    train_by(create("acc", &[])?, options, callbacks)
+}
+
+fn train_by(
+    mut metric: Box<dyn EvalMetric>,
+    options: &FitOptions,
+    callbacks: &mut Callbacks,
+) -> Result<(Module, FitReport)> {
     let mut module = Module::new(&small_net(8, 3), &context(), &common::options(), ModuleNames::default())?;
-    let mut metric = create("acc", &[])?;
     let (mut train, mut eval) = (iter(1, 8 * BATCHES as usize - 3, 8, 3), iter(2, 16, 8, 3));
     let eval: Option<&mut dyn DataIter> = Some(&mut eval);
     let report = module.fit(&mut train, eval, &mut metric, None, callbacks, options)?;
@@ -163,6 +170,104 @@ fn within_an_epoch_the_newest_stays() {
     assert_eq!(seen.last().unwrap()[..], ["0002-000004", "0002", "0001"]);
     let left: Vec<String> = find(&prefix).unwrap().iter().map(|found| found.position.to_string()).collect();
     assert_eq!(left, ["0003", "0002"]);
+}
+
+/// What validation is made to find after each epoch.
+const ACCURACIES: [f64; EPOCHS as usize] = [0.5, 0.9, 0.6];
+
+/// Trains, keeping the newest and the best; `epoch` is what is validated first, where that comes before an epoch's end.
+fn train_for_the_best(
+    prefix: &Path,
+    epoch: u64,
+    options: FitOptions,
+    mut callbacks: Callbacks,
+) -> Result<(Module, FitReport)> {
+    let now = Arc::new(AtomicU64::new(epoch));
+    let of_metric = now.clone();
+    let metric =
+        CustomMetric::new("accuracy", move |_, _| Ok((ACCURACIES[of_metric.load(Ordering::Relaxed) as usize], 1.0)));
+    callbacks.epoch_end.push(Box::new(move |at: &EpochEnd<'_>| {
+        now.store(at.epoch, Ordering::Relaxed);
+        Ok(())
+    }));
+    let checkpoint = CheckpointOptions { keep_last: Some(1), keep_best: true, ..CheckpointOptions::new(prefix) };
+    train_by(metric, &FitOptions { checkpoint: Some(checkpoint), ..options }, &mut callbacks)
+}
+
+/// The checkpoints that are there, and what the newest says is the best.
+fn kept(prefix: &Path) -> (Vec<Position>, Option<(u64, f64)>) {
+    let there = find(prefix).unwrap().iter().map(|found| found.position).collect();
+    (there, newest(prefix).unwrap().and_then(|(state, _)| state.best))
+}
+
+/// A kill leaves what an error leaves. The checkpoint of epoch 2 was written before anybody knew that it is the best.
+#[test]
+fn killed_after_the_best_epoch_it_stays_the_best() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("net");
+    let mut killed = Callbacks::default();
+    killed.batch_end.push(Box::new(|at: &mut BatchEnd<'_>| match (at.epoch, at.nbatch) {
+        (2, 1) => Err(Error::invalid("test", "a kill", "none")),
+        _ => Ok(()),
+    }));
+    let error = train_for_the_best(&prefix, 0, options_of(None), killed).err().unwrap().to_string();
+    assert!(error.contains("a kill"), "{error}");
+    assert_eq!(kept(&prefix), (vec![Position::epoch(2)], Some((2, 0.9))));
+    let (module, report) = train_for_the_best(&prefix, 0, options_of(None), Callbacks::default()).unwrap();
+    assert_eq!((report.outcome, report.validation[0].1), (Outcome::Finished, 0.6));
+    assert_eq!(kept(&prefix), (vec![Position::epoch(3), Position::epoch(2)], Some((2, 0.9))));
+    assert!(bits(&module) == unbroken());
+}
+
+#[test]
+fn interrupted_before_the_best_epoch_was_validated_it_is_validated_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("net");
+    let flag = Arc::new(AtomicBool::new(false));
+    let options = || FitOptions { interrupt: Some(flag.clone()), ..options_of(None) };
+    let (_, report) = train_for_the_best(&prefix, 0, options(), raise_after(&flag, 2 * BATCHES)).unwrap();
+    assert_eq!((report.outcome, report.position), (Outcome::Interrupted, Position::epoch(2)));
+    assert_eq!(kept(&prefix), (vec![Position::epoch(2), Position::epoch(1)], Some((1, 0.5))));
+    flag.store(false, Ordering::Relaxed);
+    let (result, lines) = log_of(|| train_for_the_best(&prefix, 1, options(), Callbacks::default()));
+    assert!(lines.iter().any(|line| line == "Epoch[1] Validation-accuracy=0.900000"), "{lines:#?}");
+    assert_eq!(kept(&prefix), (vec![Position::epoch(3), Position::epoch(2)], Some((2, 0.9))));
+    assert!(bits(&result.unwrap().0) == unbroken());
+}
+
+/// Files of the prefix `ckpt/` are written into that folder, and looked for there.
+#[test]
+fn a_prefix_may_be_a_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("ckpt/");
+    std::fs::create_dir(&prefix).unwrap();
+    let flag = Arc::new(AtomicBool::new(false));
+    let options = FitOptions { interrupt: Some(flag.clone()), ..options_of(Some(&prefix)) };
+    train(&options, &mut raise_after(&flag, 7)).unwrap();
+    assert!(dir.path().join("ckpt/-0001-000002.params").exists());
+    assert_eq!(kept(&prefix).0, [Position { epoch: 1, batch: 2 }, Position::epoch(1)]);
+    flag.store(false, Ordering::Relaxed);
+    let mut seen = Callbacks::default();
+    seen.batch_end.push(Box::new(|at: &mut BatchEnd<'_>| {
+        assert!((at.epoch, at.nbatch) >= (1, 2), "it began anew");
+        Ok(())
+    }));
+    let (module, _) = train(&options, &mut seen).unwrap();
+    assert!(bits(&module) == unbroken());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_prefix_that_is_no_text_is_refused_before_the_first_epoch() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join(std::ffi::OsStr::from_bytes(b"net\xff"));
+    let mut callbacks = Callbacks::default();
+    callbacks.batch_end.push(Box::new(|_: &mut BatchEnd<'_>| panic!("a batch ran")));
+    let error = train(&options_of(Some(&prefix)), &mut callbacks).err().unwrap().to_string();
+    assert!(error.contains("UTF-8"), "{error}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    assert!(find(&prefix).unwrap_err().to_string().contains("UTF-8"));
 }
 
 #[test]

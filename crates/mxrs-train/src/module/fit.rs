@@ -4,7 +4,7 @@ use super::guard::{FiniteWatch, LabelCheck};
 use super::{BindFor, CheckpointOptions, FitOptions, Module};
 use crate::callback::{BatchEnd, Callbacks, EpochEnd, LogValidationMetrics, fixed};
 use crate::metric::EvalMetric;
-use crate::resume::{Keeper, Position, check_room, clear_up, find, newest};
+use crate::resume::{Keeper, Position, check_room, clear_up, find, newest, set_best};
 use crate::update::WeightUpdate;
 use mxrs_data::DataIter;
 use mxrs_sync::atomic::Ordering;
@@ -75,6 +75,10 @@ impl Module {
         }
         let mut all = self.start(options)?;
         let start = all.report.position;
+        let unvalidated = all.keeper.as_ref().and_then(Keeper::unvalidated);
+        if let (Some(epoch), Some(eval)) = (unvalidated, eval.as_deref_mut()) {
+            self.validate(epoch, eval, metric, callbacks, &mut all)?;
+        }
         train.seek(start.epoch, start.batch)?;
         for epoch in start.epoch..options.num_epoch {
             let since = Instant::now();
@@ -103,7 +107,7 @@ impl Module {
         let mut position = Position::epoch(options.begin_epoch);
         let mut keeper = None;
         if let Some(CheckpointOptions { prefix, keep_last, keep_best, .. }) = &options.checkpoint {
-            for leftover in clear_up(prefix) {
+            for leftover in clear_up(prefix)? {
                 tracing::info!("Removed \"{}\", which a killed process left", leftover.display());
             }
             check_room(prefix, self.checkpoint_bytes()?)?;
@@ -116,7 +120,8 @@ impl Module {
                 let there = find(prefix)?.into_iter().map(|found| found.position).filter(|there| *there <= position);
                 let mut epochs: Vec<u64> = there.filter(|there| there.batch == 0).map(|there| there.epoch).collect();
                 epochs.reverse();
-                own.go_on(epochs, state.best, Some(position).filter(|position| position.batch > 0));
+                let best = state.best.filter(|(best, _)| epochs.contains(best));
+                own.go_on(epochs, best, Some(position).filter(|position| position.batch > 0));
                 tracing::info!("Resumed from \"{}\"", position.path(prefix, ".states").display());
             }
             keeper = Some(own);
@@ -218,7 +223,21 @@ impl Module {
         if (epoch + 1).is_multiple_of(period) || epoch + 1 == all.options.num_epoch {
             self.checkpoint(all)?;
         }
-        let Some(eval) = eval else { return Ok(()) };
+        match eval {
+            Some(eval) => self.validate(epoch, eval, metric, callbacks, all),
+            None => Ok(()),
+        }
+    }
+
+    /// Validates after this epoch; where it is the best so far, its checkpoint tells so from then on.
+    fn validate(
+        &mut self,
+        epoch: u64,
+        eval: &mut dyn DataIter,
+        metric: &mut dyn EvalMetric,
+        callbacks: &mut Callbacks,
+        all: &mut Loop<'_>,
+    ) -> Result<()> {
         // What validation draws must not depend on whether the training was interrupted before it.
         let random = self.context.random().state(Device::cpu(0));
         all.report.validation = self.score_with(eval, metric, None, epoch, &mut callbacks.eval_batch_end)?;
@@ -228,8 +247,8 @@ impl Module {
         for callback in &mut callbacks.epoch_end {
             callback.validation_end(&end)?;
         }
-        if let Some(keeper) = &mut all.keeper {
-            keeper.validated(epoch + 1, &all.report.validation);
+        if let Some((checkpoint, keeper)) = all.options.checkpoint.as_ref().zip(all.keeper.as_mut()) {
+            keeper.validated(epoch + 1, &all.report.validation, |best| set_best(&checkpoint.prefix, best))?;
         }
         Ok(())
     }

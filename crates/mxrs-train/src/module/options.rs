@@ -47,7 +47,7 @@ impl Default for InitOptions {
 /// Where and when checkpoints are written that training goes on from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointOptions {
-    /// Beginning of the files' names.
+    /// Beginning of the files' names, which are UTF-8 text. One that ends in `/` is a folder.
     pub prefix: PathBuf,
     /// After every so many epochs; 1.
     pub period: u64,
@@ -55,7 +55,8 @@ pub struct CheckpointOptions {
     pub every_n_batches: Option<u64>,
     /// How many of the epochs' checkpoints stay; all.
     pub keep_last: Option<usize>,
-    /// Whether the best one by the first validation metric stays beside them.
+    /// Whether the best one by the first validation metric stays beside them. An epoch that was perhaps not validated before
+    /// the training ended is validated when it goes on.
     pub keep_best: bool,
 }
 
@@ -84,7 +85,8 @@ pub struct FitOptions {
     /// Goes on from the newest whole checkpoint of that prefix, if there is one.
     pub resume: bool,
     /// Once true, the batch is finished, a checkpoint written, and [`Outcome::Interrupted`](crate::Outcome::Interrupted)
-    /// returned.
+    /// returned. After the last batch of an epoch, callbacks of its end and its validation are left out; a training that goes
+    /// on makes up for the validation where the best checkpoint is kept.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Whether the labels of the first epoch are compared with the number of classes.
     pub check_labels: bool,

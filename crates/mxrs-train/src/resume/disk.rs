@@ -1,6 +1,6 @@
 //! The folder of checkpoints before the first epoch: whether one will find room, and what killed runs left there.
 
-use super::Position;
+use super::{Position, split};
 use mxrs_format::{AtomicFile, remove_leftovers};
 use mxrs_types::{Error, Result};
 use std::fs;
@@ -10,51 +10,64 @@ use std::path::{Path, PathBuf};
 /// What the trial file is called behind the prefix.
 const TRIAL: &str = "-room";
 
-/// The folder of checkpoints, and what their names begin with.
-fn parts(prefix: &Path) -> (&Path, &str) {
-    let folder = prefix.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    (folder, prefix.file_name().and_then(|name| name.to_str()).unwrap_or_default())
-}
-
 /// Makes the folder of `prefix` if it is not there, and writes a file of `bytes` bytes there, which is removed again.
 ///
 /// # Errors
-/// The folder cannot be made or written; the disk has no such room.
+/// Names that are not UTF-8; the folder cannot be made or written; the disk has no such room.
 pub fn check_room(prefix: &Path, bytes: u64) -> Result<()> {
-    let (folder, _) = parts(prefix);
+    let (folder, _) = split(prefix)?;
     let mut path = prefix.as_os_str().to_os_string();
     path.push(TRIAL);
     let path = PathBuf::from(path);
     let context = || format!("checking that checkpoints of {bytes} bytes fit in {}", folder.display());
     let refused = |e: &io::Error, path: &Path| Error::io(path, e).context(context());
-    fs::create_dir_all(folder).map_err(|e| refused(&e, folder))?;
+    fs::create_dir_all(&folder).map_err(|e| refused(&e, &folder))?;
     // Never committed, so it is removed whatever happens.
     let mut trial = AtomicFile::create(&path).map_err(|e| e.context(context()))?;
+    fill(&mut trial, bytes).map_err(|e| refused(&e, &path))
+}
+
+/// Writes so many bytes.
+fn fill(sink: &mut impl Write, bytes: u64) -> io::Result<()> {
     let block = vec![0; 1 << 20];
     let mut left = bytes;
     while left > 0 {
         let n = left.min(block.len() as u64);
-        trial.write_all(&block[..n as usize]).map_err(|e| refused(&e, &path))?;
+        sink.write_all(&block[..n as usize])?;
         left -= n;
     }
-    trial.flush().map_err(|e| refused(&e, &path))
+    sink.flush()
 }
 
-/// Removes what runs that were killed left of checkpoints of this prefix; says which files.
-pub fn clear_up(prefix: &Path) -> Vec<PathBuf> {
-    let (folder, name) = parts(prefix);
+/// Removes what runs that were killed left of checkpoints of this prefix; says which files. What may be another run's stays
+/// ([`remove_leftovers`]).
+///
+/// # Errors
+/// Names that are not UTF-8.
+pub fn clear_up(prefix: &Path) -> Result<Vec<PathBuf>> {
+    let (folder, name) = split(prefix)?;
     let is_ours = |file: &str| {
-        let position = |suffix| Position::parse(file, name, suffix).is_some();
+        let position = |suffix| Position::parse(file, &name, suffix).is_some();
         position(".params")
             || position(".states")
-            || file.strip_prefix(name).is_some_and(|rest| rest == "-symbol.json" || rest == TRIAL)
+            || file.strip_prefix(name.as_str()).is_some_and(|rest| rest == "-symbol.json" || rest == TRIAL)
     };
-    remove_leftovers(folder, &is_ours)
+    Ok(remove_leftovers(&folder, &is_ours))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{check_room, clear_up};
+    use super::{check_room, clear_up, fill};
+    use std::io::{self, Write};
+
+    /// How the temporary name ends of what a process with this number writes on this machine.
+    #[cfg(target_os = "linux")]
+    fn ending(process: u32) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let _writer = mxrs_format::AtomicFile::create(dir.path().join("x")).unwrap();
+        let name = std::fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
+        name.strip_prefix('x').unwrap().replacen(&std::process::id().to_string(), &process.to_string(), 1)
+    }
 
     #[test]
     fn the_trial_leaves_nothing_and_says_what_is_wrong() {
@@ -78,23 +91,65 @@ mod tests {
             ["net-best.params", "net-1-0001.params", "mine", "net-0001.txt", "ne-0001.params", "net0001.params"];
         // No process has this number; the one that started this one is there.
         let names = |names: &[&str], process: u32| -> Vec<_> {
-            names.iter().map(|name| dir.path().join(format!("{name}.tmp.{process}"))).collect()
+            let ending = ending(process);
+            names.iter().map(|name| dir.path().join(format!("{name}{ending}"))).collect()
         };
         let gone = names(&left, u32::MAX);
         let mut stay = names(&others, u32::MAX);
         stay.extend(names(&left, std::os::unix::process::parent_id()));
-        stay.push(dir.path().join("net-0001.params"));
+        stay.extend(["net-0001.params", "net-0001.params.tmp.4294967295"].map(|name| dir.path().join(name)));
         stay.iter().chain(&gone).for_each(|path| std::fs::write(path, "").unwrap());
-        assert_eq!(clear_up(&prefix), gone);
+        assert_eq!(clear_up(&prefix).unwrap(), gone);
         assert!(stay.iter().all(|path| path.exists()) && !gone.iter().any(|path| path.exists()));
-        assert!(clear_up(&dir.path().join("nowhere/net")).is_empty());
+        assert!(clear_up(&dir.path().join("nowhere/net")).unwrap().is_empty());
     }
 
     #[test]
     #[cfg(target_os = "linux")]
+    fn of_a_prefix_that_is_a_folder_the_files_are_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let prefix = dir.path().join("new/");
+        check_room(&prefix, 1).unwrap();
+        let ending = ending(u32::MAX);
+        let [inside, beside] = ["new/-0001.params", "new-0001.params"].map(|name| format!("{name}{ending}"));
+        let [inside, beside] = [inside, beside].map(|name| dir.path().join(name));
+        std::fs::write(&inside, "").unwrap();
+        std::fs::write(&beside, "").unwrap();
+        assert_eq!(clear_up(&prefix).unwrap(), [inside]);
+        assert!(beside.exists());
+    }
+
+    /// A disk with room for so many bytes.
+    struct Disk(usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let n = bytes.len().min(self.0);
+            self.0 -= n;
+            if n == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(n) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
     fn a_full_disk_is_told() {
-        // A device that is always full.
-        let error = super::check_room(std::path::Path::new("/dev/full/net"), 1).unwrap_err().to_string();
-        assert!(error.contains("/dev/full"), "{error}");
+        let size = (2 << 20) + 3;
+        let mut disk = Disk(size);
+        fill(&mut disk, size as u64).unwrap();
+        assert_eq!(disk.0, 0, "as much as was asked for is written");
+        for room in [0, 1, size - 1] {
+            assert_eq!(fill(&mut Disk(room), size as u64).unwrap_err().kind(), io::ErrorKind::StorageFull, "{room}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_device_is_told() {
+        // It is always full.
+        let mut device = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        assert_eq!(fill(&mut device, 1).unwrap_err().kind(), io::ErrorKind::StorageFull);
     }
 }

@@ -1,6 +1,7 @@
 //! Which checkpoints stay.
 
 use super::Position;
+use mxrs_types::Result;
 use std::path::PathBuf;
 
 /// Removes checkpoints of epochs that need not stay, after newer ones are whole.
@@ -69,16 +70,37 @@ impl Keeper {
         }
     }
 
-    /// The epoch was validated: where it is the best so far, the best before need not stay.
-    pub fn validated(&mut self, epochs_done: u64, metrics: &[(String, f64)]) {
-        let Some((name, value)) = metrics.first() else { return };
+    /// The epoch that training has to validate before it goes on: the newest checkpoint is of its end, and is not known as the
+    /// best. It may have been validated, but then that is all it came to.
+    pub fn unvalidated(&self) -> Option<u64> {
+        let done = self.written.last().filter(|_| self.keep_best && self.within.is_none())?;
+        let is_best = self.best.is_some_and(|(best, _)| best == *done);
+        if is_best { None } else { done.checked_sub(1) }
+    }
+
+    /// The epoch was validated. Where it is the best so far, `tell` writes that down; the best before need not stay then.
+    ///
+    /// # Errors
+    /// Those of `tell`.
+    pub fn validated(
+        &mut self,
+        epochs_done: u64,
+        metrics: &[(String, f64)],
+        tell: impl FnOnce((u64, f64)) -> Result<()>,
+    ) -> Result<()> {
+        let Some((name, value)) = metrics.first() else { return Ok(()) };
         let is_there = self.written.last() == Some(&epochs_done);
-        if self.keep_best && is_there && is_better(name, *value, self.best.map(|(_, value)| value)) {
-            let replaced = self.best.replace((epochs_done, *value));
-            if let Some((old, _)) = replaced.filter(|(old, _)| !self.written.contains(old)) {
-                self.remove(Position::epoch(old));
-            }
+        if !self.keep_best || !is_there || !is_better(name, *value, self.best.map(|(_, value)| value)) {
+            return Ok(());
         }
+        let best = (epochs_done, *value);
+        // A kill from here on must not leave states that name the one that goes.
+        tell(best)?;
+        let replaced = self.best.replace(best);
+        if let Some((old, _)) = replaced.filter(|(old, _)| !self.written.contains(old)) {
+            self.remove(Position::epoch(old));
+        }
+        Ok(())
     }
 
     /// States first, so that parameters without states are what a kill leaves.
@@ -102,6 +124,44 @@ mod tests {
     }
 
     #[test]
+    fn the_best_before_stays_until_the_new_one_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let prefix = dir.path().join("net");
+        let mut keeper = Keeper::new(&prefix, Some(1), true);
+        let params = |epoch: u64| Position::epoch(epoch).path(&prefix, ".params");
+        for (epoch, value) in [(1, 0.5), (2, 0.9)] {
+            std::fs::write(params(epoch), "").unwrap();
+            keeper.wrote(Position::epoch(epoch));
+            let mut told = None;
+            let tell = |best: (u64, f64)| {
+                assert!(params(1).exists());
+                told = Some(best);
+                Ok(())
+            };
+            keeper.validated(epoch, &[("accuracy".into(), value)], tell).unwrap();
+            assert_eq!(told, Some((epoch, value)));
+        }
+        assert!(!params(1).exists() && params(2).exists());
+        keeper.wrote(Position::epoch(3));
+        keeper.validated(3, &[("accuracy".into(), 0.6)], |_| panic!("it is not the best")).unwrap();
+    }
+
+    #[test]
+    fn what_may_be_the_best_is_validated() {
+        let keeper = |keep_best: bool, best: Option<(u64, f64)>, within: Option<Position>| {
+            let mut keeper = Keeper::new("net", None, keep_best);
+            keeper.go_on(vec![1, 2], best, within);
+            keeper
+        };
+        assert_eq!(keeper(true, None, None).unvalidated(), Some(1));
+        assert_eq!(keeper(true, Some((1, 0.5)), None).unvalidated(), Some(1));
+        assert_eq!(keeper(true, Some((2, 0.9)), None).unvalidated(), None);
+        assert_eq!(keeper(true, None, Some(Position { epoch: 2, batch: 1 })).unvalidated(), None);
+        assert_eq!(keeper(false, None, None).unvalidated(), None);
+        assert_eq!(Keeper::new("net", None, true).unvalidated(), None);
+    }
+
+    #[test]
     fn the_last_and_the_best_stay() {
         let dir = tempfile::tempdir().unwrap();
         let prefix = dir.path().join("net");
@@ -117,7 +177,7 @@ mod tests {
                 write(position);
                 keeper.wrote(position);
             }
-            keeper.validated(done.epoch, &[("accuracy".into(), value)]);
+            keeper.validated(done.epoch, &[("accuracy".into(), value)], |_| Ok(())).unwrap();
         }
         let mut left: Vec<String> = std::fs::read_dir(dir.path())
             .unwrap()

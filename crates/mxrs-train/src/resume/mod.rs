@@ -6,7 +6,11 @@
 //! states whose parameter file is as they say are a whole checkpoint: the new one, or the one before. States hold what the
 //! optimizer keeps, where the random numbers are, and the place in the data.
 //!
-//! Of a killed process files with names of their own stay, which go when training begins there again ([`clear_up`]).
+//! Of a killed process files with names of their own stay. They go when training begins there again ([`clear_up`]): at once on
+//! the same machine, elsewhere and in another container once they are a minute old.
+//!
+//! Where the best checkpoint is kept, its states tell so once its epoch is validated. A kill or an interrupt may come before
+//! that; then the epoch is validated when training goes on.
 //!
 //! Read next: `states.rs` for what is in the file, `keep.rs` for which checkpoints stay.
 
@@ -16,8 +20,10 @@ mod states;
 
 pub use disk::{check_room, clear_up};
 pub use keep::Keeper;
+pub(crate) use states::set_best;
 pub use states::{Found, TrainingState, find, newest};
 
+use mxrs_types::{Error, Result};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -65,10 +71,53 @@ impl fmt::Display for Position {
     }
 }
 
+/// The folder of this prefix's files, and what their names begin with. Taken from a path as it is written, for a prefix may
+/// end in `/`: its files are in that folder, and their names begin with `-`.
+///
+/// # Errors
+/// Names that are not UTF-8, which would not be found again.
+fn split(prefix: &Path) -> Result<(PathBuf, String)> {
+    let any = Position::default();
+    let (path, ending) = (any.path(prefix, ""), format!("-{any}"));
+    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(ending.as_str()));
+    let Some(name) = name else {
+        return Err(Error::invalid("prefix of checkpoints", prefix.display(), "one whose file names are UTF-8 text"));
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok((folder.to_path_buf(), name.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Position;
+    use super::{Position, split};
     use std::path::Path;
+
+    #[test]
+    fn a_prefix_is_split_where_its_files_are_written() {
+        for (prefix, folder, name) in [
+            ("net", ".", "net"),
+            ("a/net-1", "a", "net-1"),
+            ("a/b/", "a/b", ""),
+            ("a/.", "a", "."),
+            ("a/..", "a", ".."),
+            ("", ".", ""),
+        ] {
+            let expected = (Path::new(folder).to_path_buf(), name.to_owned());
+            assert_eq!(split(Path::new(prefix)).unwrap(), expected, "{prefix}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn names_that_are_no_text_are_refused() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let prefix = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
+        let error = split(prefix(b"a/net\xff")).unwrap_err().to_string();
+        assert!(error.contains("prefix of checkpoints") && error.contains("UTF-8"), "{error}");
+        // Nobody looks for a folder by parts of its name.
+        assert_eq!(split(prefix(b"\xff/net")).unwrap(), (prefix(b"\xff").to_path_buf(), "net".to_owned()));
+    }
 
     #[test]
     fn places_are_in_names() {

@@ -1,6 +1,6 @@
 //! The states file: what it holds, and finding the newest whole checkpoint.
 
-use super::Position;
+use super::{Position, split};
 use indexmap::IndexMap;
 use mxrs_format::safetensors::SafeTensors;
 use mxrs_format::{Checkpoint, Options, write_atomically};
@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "mxrs.states.v1";
+const BEST: &str = "train.best";
 
 /// Everything beside the parameters that training goes on from.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,9 +75,7 @@ impl TrainingState {
         put("train.random.turn", self.random.turn.to_string());
         put("train.params.bytes", params_len.to_string());
         put("train.params.crc32", params_crc32.to_string());
-        if let Some((epoch, value)) = self.best {
-            put("train.best", format!("{epoch} {value:?}"));
-        }
+        metadata.extend(self.best.map(best_entry));
         SafeTensors { tensors: self.optimizer.tensors.clone(), metadata }
     }
 
@@ -109,13 +108,33 @@ impl TrainingState {
         };
         let len = number(&mut metadata, "train.params.bytes")?;
         let checksum = number(&mut metadata, "train.params.crc32")? as u32;
-        let best = metadata.shift_remove("train.best");
+        let best = metadata.shift_remove(BEST);
         let best = best.and_then(|text| {
             let (epoch, value) = text.split_once(' ')?;
             Some((epoch.parse().ok()?, value.parse().ok()?))
         });
         Ok((Self { position, optimizer: SavedStates { tensors, metadata }, random, best }, len, checksum))
     }
+}
+
+/// What a states file tells of the best epoch.
+fn best_entry((epoch, value): (u64, f64)) -> (String, String) {
+    (BEST.to_owned(), format!("{epoch} {value:?}"))
+}
+
+/// Writes the states of this epoch again, to tell that it is the best so far; everything else in them stays as it is. Where
+/// there are no states, nothing is written.
+///
+/// # Errors
+/// Those of reading and writing.
+pub(crate) fn set_best(prefix: &Path, best: (u64, f64)) -> Result<()> {
+    let path = Position::epoch(best.0).path(prefix, ".states");
+    if !path.exists() {
+        return Ok(());
+    }
+    let mut file = SafeTensors::load(&path, &Options::default())?;
+    file.metadata.extend([best_entry(best)]);
+    file.save(path)
 }
 
 /// A states file in the folder.
@@ -152,19 +171,18 @@ impl Found {
 /// Every states file of this prefix, newest first.
 ///
 /// # Errors
-/// A folder that cannot be read; one that is not there has none.
+/// Names that are not UTF-8; a folder that cannot be read; one that is not there has none.
 pub fn find(prefix: &Path) -> Result<Vec<Found>> {
-    let folder = prefix.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = prefix.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let entries = match std::fs::read_dir(folder) {
+    let (folder, name) = split(prefix)?;
+    let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(Error::io(folder, &e)),
+        Err(e) => return Err(Error::io(&folder, &e)),
     };
     let mut found = Vec::new();
     for entry in entries {
-        let file = entry.map_err(|e| Error::io(folder, &e))?.file_name();
-        if let Some(position) = file.to_str().and_then(|file| Position::parse(file, name, ".states")) {
+        let file = entry.map_err(|e| Error::io(&folder, &e))?.file_name();
+        if let Some(position) = file.to_str().and_then(|file| Position::parse(file, &name, ".states")) {
             found.push(Found { position, prefix: prefix.to_path_buf() });
         }
     }
@@ -184,4 +202,36 @@ pub fn newest(prefix: &Path) -> Result<Option<(TrainingState, Checkpoint)>> {
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_format::Tensor;
+
+    #[test]
+    fn the_best_is_told_later_and_nothing_else_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let save = |name: &str, best: Option<(u64, f64)>| {
+            let tensor = || Tensor::from_slice([2], &[0.1f32, f32::NAN]).unwrap();
+            let mut optimizer = SavedStates::default();
+            optimizer.metadata.insert("num_update".into(), "10".into());
+            optimizer.tensors.insert("state/w/mom".into(), tensor());
+            let random = RandomState { seed: 3, next: vec![4, 5], turn: 1 };
+            let state = TrainingState { position: Position::epoch(2), optimizer, random, best };
+            let params = Checkpoint::new(IndexMap::from([("w".to_owned(), tensor())]), IndexMap::new());
+            let prefix = dir.path().join(name);
+            state.save(&prefix, params).unwrap();
+            prefix
+        };
+        let bytes = |prefix: &Path| std::fs::read(Position::epoch(2).path(prefix, ".states")).unwrap();
+        let (later, at_once) = (save("later", Some((1, 0.5))), save("at-once", Some((2, 0.9))));
+        assert!(bytes(&later) != bytes(&at_once));
+        set_best(&later, (2, 0.9)).unwrap();
+        assert!(bytes(&later) == bytes(&at_once));
+        let (state, _) = newest(&later).unwrap().expect("it is whole still");
+        assert_eq!(state.best, Some((2, 0.9)));
+        set_best(&dir.path().join("none"), (2, 0.9)).unwrap();
+        assert!(find(&dir.path().join("none")).unwrap().is_empty());
+    }
 }
