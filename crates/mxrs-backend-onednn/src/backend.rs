@@ -7,7 +7,7 @@ use crate::objects::data_type;
 use mxrs_onednn_sys::result;
 use mxrs_op::{Backend, DEFAULT_WAY, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
 use mxrs_sync::Team;
-use mxrs_types::{DType, ErrorKind, Result};
+use mxrs_types::{DType, ErrorKind, Layout, Result};
 use std::sync::Arc;
 
 /// How to set the backend up.
@@ -18,6 +18,9 @@ pub struct OneDnnConfig {
     /// Most prepared primitives kept per operator kind (`MXNET_ONEDNN_CACHE_NUM`); `None` is unbounded.
     pub cache_entries: Option<usize>,
 }
+
+/// Cost of calls for which the library has no code as data come: others who know blocks of channels go first.
+const AWKWARD: f64 = 2.0;
 
 /// oneDNN as a backend.
 pub struct OneDnn {
@@ -102,6 +105,14 @@ impl Backend for OneDnn {
                 }
                 _ => {}
             }
+        }
+        // Where data in blocks of channels have to be copied first, or the library has a plain loop only.
+        if matches!(call.op.name, "Pooling" | "LRN")
+            && matches!(call.inputs[0].layout, Layout::Blocked { .. })
+            && let Ok(planned) = self.plan(call)
+            && (planned.input_layouts[0] != call.inputs[0].layout || planned.kernel.name().contains(":ref"))
+        {
+            return Support::Yes { cost: AWKWARD };
         }
         Support::VENDOR
     }

@@ -228,6 +228,11 @@ impl PrimDesc {
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
+    /// Whether the implementation is a loop over single numbers, hundreds of times slower than code made for a processor.
+    pub fn is_plain_loop(&self) -> bool {
+        self.implementation().starts_with("ref")
+    }
+
     /// The primitive itself; compiles code.
     pub fn primitive(&self) -> Result<Primitive> {
         // SAFETY: the descriptor is alive.

@@ -25,6 +25,15 @@ fn agrees_with_the_reference_on_every_sample() {
     assert!(n_compared > 100, "only {n_compared} comparisons: does the backend still take anything?");
 }
 
+/// Without VNNI the library's products of 8 bits saturate, and the backend does not take them.
+fn has_exact_bytes() -> bool {
+    is_x86_feature_detected!("avx512vnni") || is_x86_feature_detected!("avxvnni")
+}
+
+fn is_product_of_bytes(name: &str) -> bool {
+    name.ends_with("quantized_conv") || name.ends_with("quantized_fully_connected")
+}
+
 #[test]
 fn takes_the_operators_of_the_six_networks() {
     let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None }).expect("oneDNN is built in");
@@ -69,7 +78,7 @@ fn takes_the_operators_of_the_six_networks() {
         "_sg_quantized_conv",
         "_sg_quantized_fully_connected",
     ];
-    for name in names {
+    for name in names.into_iter().filter(|name| has_exact_bytes() || !is_product_of_bytes(name)) {
         let ops = mxrs_ops::catalogue();
         let report = conformance::run(&*backend, ops.get(name).expect("it is in the catalogue"), &Team::serial());
         assert!(report.n_compared() > 0, "{name}: no sample is taken by {}; the reference runs it all", backend.name());

@@ -9,7 +9,7 @@ use super::pack::{Pack, pack};
 use crate::Isa;
 use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
-use crate::gemm::{Finish, Gemm, MAX_ROWS, Product, row_groups};
+use crate::gemm::{Finish, Gemm, Product, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::options::Weights;
 use crate::problem::ConvProblem;
@@ -63,12 +63,14 @@ impl ProductConv {
 
     /// The same with output pixels in these places, in blocks of as many channels.
     pub fn placed(problem: ConvProblem, place: Place, isa: Isa, threads: usize) -> Self {
+        let gemm = Gemm::new(isa);
         let groups: Vec<_> = if place.size == [problem.oh, problem.ow] && place.step == [1, 1] {
-            row_groups(problem.pixels(), MAX_ROWS).collect()
+            row_groups(problem.pixels(), gemm.most_rows()).collect()
         } else {
             // Neighbours in a group are equally far from one another.
             let rows = (0..problem.oh).map(|oy| oy * problem.ow);
-            rows.flat_map(|at| row_groups(problem.ow, MAX_ROWS).map(move |(first, len)| (at + first, len))).collect()
+            rows.flat_map(|at| row_groups(problem.ow, gemm.most_rows()).map(move |(first, len)| (at + first, len)))
+                .collect()
         };
         let rows = groups.iter().map(|group| group.1).max().unwrap_or(0);
         let blocks = problem.c.div_ceil(BLOCK) * problem.kh * problem.kw;
@@ -79,17 +81,7 @@ impl ProductConv {
         let distance = |len: usize| if is_copied { len } else { problem.h * problem.w };
         let offsets = (0..=rows).map(|len| (0..blocks).map(|b| b * distance(len) * BLOCK).collect()).collect();
         let weights = Weights::Float32;
-        Self {
-            problem,
-            weights,
-            gemm: Gemm::new(isa),
-            pack: is_copied.then(|| pack(isa)),
-            threads,
-            groups,
-            offsets,
-            grid,
-            place,
-        }
+        Self { problem, weights, gemm, pack: is_copied.then(|| pack(isa)), threads, groups, offsets, grid, place }
     }
 
     /// The same with weights of these numbers.

@@ -58,6 +58,93 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
                 b = b.add(width);
             }
         }
+        finish(p, acc, row, column);
+    }
+}
+
+/// Sums of some rows and columns, one of several parts of a product: where the registers are few, a product takes several.
+///
+/// Steps go by fours, the left operand is asked for a block ahead, and every part brings its share of what is wanted next:
+/// `part` is its number, and how many there are.
+///
+/// # Safety
+/// As [`rows_by_columns`].
+#[inline(always)]
+unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>(
+    p: &Product<'_>,
+    (row, column): (usize, usize),
+    width: usize,
+    (part, n_parts): (usize, usize),
+) {
+    // SAFETY: as in `rows_by_columns`; what is prefetched is not read.
+    unsafe {
+        let stride = p.a_row_stride;
+        let mut b = p.b.cast::<W>().add(column);
+        let mut acc = [[L::splat(0.0); NV]; ROWS];
+        let lines_of_four = 4 * LINES_OF_STEP * size_of::<W>() / size_of::<f32>();
+        let lines = if p.prefetch.is_null() { 0 } else { lines_of_four.div_ceil(n_parts) };
+        let mut fetch = p.prefetch.wrapping_add(part * lines * p.a_offsets.len() * (BLOCK / 4) * LINE);
+        let (mut line, mut line_blocks) = p.prefetch_lines;
+        if part > 0 {
+            line_blocks = 0;
+        }
+        for (i, &offset) in p.a_offsets.iter().enumerate() {
+            let mut a = p.a.add(offset + row * stride);
+            let next = p.a_offsets[(i + 1).min(p.a_offsets.len() - 1)];
+            for r in 0..ROWS {
+                L::prefetch_near(p.a.add(next + (row + r) * stride));
+            }
+            for _ in 0..BLOCK / 4 {
+                for at in 0..lines {
+                    L::prefetch(fetch.wrapping_add(at * LINE));
+                }
+                fetch = fetch.wrapping_add(lines * LINE);
+                if line_blocks > 0 {
+                    for at in 0..4 {
+                        L::prefetch(line.wrapping_add(at * LINE));
+                    }
+                    line = line.wrapping_add(4 * LINE);
+                }
+                macro_rules! step {
+                    () => {
+                        let mut panel = [L::splat(0.0); NV];
+                        for v in 0..NV {
+                            panel[v] = W::load(b.add(v * L::N));
+                        }
+                        for r in 0..ROWS {
+                            let x = L::splat(*a.add(r * stride));
+                            for v in 0..NV {
+                                acc[r][v] = x.mul_add(panel[v], acc[r][v]);
+                            }
+                        }
+                        a = a.add(1);
+                        b = b.add(width);
+                    };
+                }
+                step!();
+                step!();
+                step!();
+                step!();
+            }
+            line_blocks = line_blocks.saturating_sub(1);
+        }
+        finish(p, acc, row, column);
+    }
+}
+
+/// Adds what belongs to sums of products, and writes them.
+///
+/// # Safety
+/// As [`rows_by_columns`].
+#[inline(always)]
+unsafe fn finish<L: Lanes, const ROWS: usize, const NV: usize>(
+    p: &Product<'_>,
+    mut acc: [[L; NV]; ROWS],
+    row: usize,
+    column: usize,
+) {
+    // SAFETY: as in `rows_by_columns`.
+    unsafe {
         let at = |r: usize, v: usize| {
             let column = column + v * L::N;
             (column / BLOCK) * p.c_half_stride + (row + r) * p.c_row_stride + column % BLOCK
@@ -100,25 +187,24 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
     }
 }
 
-/// Any number of rows, at most `$most` at a time, by 16 columns at a time, two registers of `$lanes`.
-macro_rules! in_parts {
-    ($lanes:ty, $numbers:ty, $rows:expr, $whole:expr, $product:expr, [$($most:literal)+]) => {{
-        let (p, width) = ($product, if $whole { 2 * BLOCK } else { BLOCK });
-        for column in (0..width).step_by(BLOCK) {
-            for (row, len) in row_groups($rows, [$($most),+].len()) {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    match (len, row == 0 && column == 0 && p.prefetches()) {
-                        $(
-                            ($most, false) => rows_by_columns::<$lanes, $numbers, $most, 2, false>(p, row, column, width),
-                            ($most, true) => rows_by_columns::<$lanes, $numbers, $most, 2, true>(p, row, column, width),
-                        )+
-                        _ => unreachable!("groups have one row to the longest"),
-                    }
-                }
-            }
-        }
-    }};
+/// Some rows and columns of a product, which part that is, and how many there are: see [`part_of_rows`].
+type PartKernel = unsafe fn(&Product<'_>, (usize, usize), usize, (usize, usize));
+
+/// Any number of rows, as many at a time as there are kernels, by 16 columns at a time.
+///
+/// # Safety
+/// As [`super::Gemm::run`], and the processor has the instructions of the kernels.
+#[inline(always)]
+unsafe fn in_parts(kernels: &[PartKernel], rows: usize, whole: bool, product: &Product<'_>) {
+    let width = if whole { 2 * BLOCK } else { BLOCK };
+    let groups = row_groups(rows, kernels.len());
+    let n_parts = rows.div_ceil(kernels.len()) * width / BLOCK;
+    let columns = (0..width).step_by(BLOCK);
+    let parts = columns.flat_map(|column| groups.clone().map(move |(row, len)| (row, len, column)));
+    for (part, (row, len, column)) in parts.enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { kernels[len - 1](product, (row, column), width, (part, n_parts)) }
+    }
 }
 
 /// For any processor.
@@ -126,7 +212,26 @@ macro_rules! in_parts {
 /// # Safety
 /// As [`super::Gemm::run`].
 pub(super) unsafe fn portable<W: Element>(rows: usize, whole: bool, product: &Product<'_>) {
-    in_parts!(super::lanes::Plain, W, rows, whole, product, [1 2 3 4]);
+    macro_rules! kernels {
+        ([$($rows:literal)+]) => {
+            const { &[$(part_of_rows::<super::lanes::Plain, W, $rows, 2> as PartKernel),+] }
+        };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { in_parts(kernels!([1 2 3 4]), rows, whole, product) }
+}
+
+// A function for each number of rows: together they would leave each other no registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2_rows<W: Element, const ROWS: usize>(
+    p: &Product<'_>,
+    at: (usize, usize),
+    width: usize,
+    part: (usize, usize),
+) {
+    // SAFETY: the caller's promise.
+    unsafe { part_of_rows::<std::arch::x86_64::__m256, W, ROWS, 2>(p, at, width, part) }
 }
 
 /// With AVX2 and FMA: twelve of the sixteen registers hold sums.
@@ -134,9 +239,14 @@ pub(super) unsafe fn portable<W: Element>(rows: usize, whole: bool, product: &Pr
 /// # Safety
 /// As [`super::Gemm::run`], and the processor has the instructions.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn avx2<W: Element>(rows: usize, whole: bool, product: &Product<'_>) {
-    in_parts!(std::arch::x86_64::__m256, W, rows, whole, product, [1 2 3 4 5 6]);
+    macro_rules! kernels {
+        ([$($rows:literal)+]) => {
+            const { &[$(avx2_rows::<W, $rows> as PartKernel),+] }
+        };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { in_parts(kernels!([1 2 3 4 5 6]), rows, whole, product) }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -50,6 +50,8 @@ pub(crate) trait Lanes: Copy {
     unsafe fn where_above_zero(self, y: Self) -> Self;
     /// Asks for a cache line in the second-level cache. Any address will do.
     fn prefetch(at: *const f32);
+    /// Asks for a cache line in the first-level cache. Any address will do.
+    fn prefetch_near(at: *const f32);
 }
 
 /// Eight values that any processor can work on.
@@ -136,6 +138,8 @@ impl Lanes for Plain {
     }
     #[inline(always)]
     fn prefetch(_: *const f32) {}
+    #[inline(always)]
+    fn prefetch_near(_: *const f32) {}
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -241,6 +245,11 @@ mod x86 {
                 fn prefetch(at: *const f32) {
                     // SAFETY: a prefetch reads nothing that can be seen, and every x86-64 processor has it.
                     unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
+                }
+                #[inline(always)]
+                fn prefetch_near(at: *const f32) {
+                    // SAFETY: as above.
+                    unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
                 }
             }
         };

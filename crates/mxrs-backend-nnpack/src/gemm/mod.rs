@@ -79,6 +79,7 @@ type Kernel = unsafe fn(usize, bool, &Product<'_>);
 #[derive(Clone, Copy, Debug)]
 pub struct Gemm {
     kernel: Kernel,
+    most_rows: usize,
 }
 
 impl Gemm {
@@ -100,7 +101,18 @@ impl Gemm {
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => kernels::avx512::<W>,
         };
-        Self { kernel }
+        let most_rows = match isa.set() {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => MAX_ROWS,
+            // Where a product takes several parts: without a rest, in sixes and in fours.
+            _ => 12,
+        };
+        Self { kernel, most_rows }
+    }
+
+    /// Rows of a product that suit the registers best, at most [`MAX_ROWS`].
+    pub fn most_rows(&self) -> usize {
+        self.most_rows
     }
 
     /// Multiplies `rows` (1 to [`MAX_ROWS`]) rows by a panel 32 columns wide, or 16 if not `whole`.

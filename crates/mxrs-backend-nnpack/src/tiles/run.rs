@@ -4,7 +4,7 @@ use super::image::Image;
 use super::strip::{BUFFER_STRIDE, Finish, Inputs, Outputs};
 use super::{BLOCK, Data, Epilogue, Schedule, Tiling, check_len};
 use crate::barrier::Phases;
-use crate::gemm::{MAX_ROWS, PANEL, Product, row_groups};
+use crate::gemm::{PANEL, Product, row_groups};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 use std::ops::Range;
@@ -250,7 +250,7 @@ impl Tiling {
                     let next = if panel + 1 < end { (panel + 1, factor) } else { (first, factor + 1) };
                     let whole = self.panel_width(panel) == PANEL;
                     let c = c.add((panel - first) * 2 * half);
-                    let groups = row_groups(within.len(), MAX_ROWS);
+                    let groups = row_groups(within.len(), self.gemm.most_rows());
                     for ((part, a_offsets), (row, rows)) in
                         parts.iter().enumerate().flat_map(|part| groups.clone().map(move |group| (part, group)))
                     {

@@ -2,6 +2,7 @@
 //! several: `loops`, `one_to_one` and `workspace`.
 
 pub mod activation_grad;
+pub mod arranged;
 pub mod batch_norm;
 pub mod binary;
 pub mod channel_sum;

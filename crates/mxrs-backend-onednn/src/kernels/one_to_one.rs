@@ -1,9 +1,10 @@
-//! Primitives from one tensor, in the layout it arrives in, to one in the layout they choose. Hidden outputs behind it are
+//! Primitives from one tensor, in the layout it arrives in or one that is copied, to one in the layout they choose. Hidden outputs behind it are
 //! not made: the gradients do not ask for them.
 
+use super::arranged::Arranged;
 use crate::cache::Prepared;
 use crate::library::Library;
-use crate::objects::{MemDesc, PrimDesc};
+use crate::objects::MemDesc;
 use crate::primitive::{Argument, PrimitiveKernel, Redescribe, Slot};
 use crate::scratch::ScratchPlan;
 use mxrs_onednn_sys::sys;
@@ -11,34 +12,17 @@ use mxrs_op::OpCall;
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Builds the primitive of `pd`, which reads `src`.
+/// Builds the primitive of data arranged like this; `redescribe` describes it with another arrangement of its output.
 ///
 /// # Errors
 /// What oneDNN reports.
-pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>, pd: &PrimDesc, src: Arc<MemDesc>) -> Result<Prepared> {
-    build(library, call, pd, src, None)
-}
-
-/// As [`prepare`], of a primitive that can be described with another arrangement of its output.
-///
-/// # Errors
-/// What oneDNN reports.
-pub fn prepare_redescribed(
+pub fn prepare(
     library: &Arc<Library>,
     call: &OpCall<'_>,
-    (pd, redescribe): (&PrimDesc, Arc<Redescribe>),
-    src: Arc<MemDesc>,
-) -> Result<Prepared> {
-    build(library, call, pd, src, Some(redescribe))
-}
-
-fn build(
-    library: &Arc<Library>,
-    call: &OpCall<'_>,
-    pd: &PrimDesc,
-    src: Arc<MemDesc>,
+    data: Arranged,
     redescribe: Option<Arc<Redescribe>>,
 ) -> Result<Prepared> {
+    let Arranged { md: src, layout, pd } = data;
     let dst = Arc::new(pd.required_md(sys::dnnl_query_dst_md, 0)?);
     let mut output_layouts = vec![library.registry.activation_layout(&call.outputs[0], MemDesc::copy_of(dst.0)?)?];
     output_layouts.resize(call.outputs.len(), Layout::RowMajor);
@@ -47,12 +31,12 @@ fn build(
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: dst },
     ];
     let mut scratch = ScratchPlan::default();
-    let mut kernel = PrimitiveKernel::in_scratch(library, pd, arguments, &mut scratch)?;
+    let mut kernel = PrimitiveKernel::in_scratch(library, &pd, arguments, &mut scratch)?;
     if let Some(redescribe) = redescribe {
         kernel = kernel.redescribed_by(redescribe);
     }
     Ok(Prepared {
-        input_layouts: vec![call.inputs[0].layout.clone()],
+        input_layouts: vec![layout],
         output_layouts,
         scratch_bytes: scratch.n_bytes(),
         can_run_inplace: false,

@@ -6,6 +6,7 @@
 
 use super::Problem;
 use crate::cache::Prepared;
+use crate::kernels::arranged::expect_code;
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc};
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
@@ -58,6 +59,9 @@ fn build_data(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Resul
             )
         }
     })?;
+    if follows {
+        expect_code(&pd)?;
+    }
     let ograd_md = Arc::new(pd.required_md(sys::dnnl_query_diff_dst_md, 0)?);
     let weights_md = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
     let out_md = Arc::new(pd.required_md(sys::dnnl_query_diff_src_md, 0)?);
@@ -107,6 +111,9 @@ fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Res
             )
         }
     })?;
+    if follows {
+        expect_code(&pd)?;
+    }
     let ograd_md = Arc::new(pd.required_md(sys::dnnl_query_diff_dst_md, 0)?);
     let data_md = Arc::new(pd.required_md(sys::dnnl_query_src_md, 0)?);
     let out_md = Arc::new(pd.required_md(sys::dnnl_query_diff_weights_md, 0)?);

@@ -5,6 +5,7 @@ pub mod backward;
 use crate::cache::Prepared;
 use crate::epilogue::{Epilogue, Product};
 use crate::kernels::Prepare;
+use crate::kernels::arranged::expect_code;
 use crate::library::Library;
 use crate::objects::{Attributes, Dims, MemDesc, PrimDesc, dims, shape_dims};
 use mxrs_onednn_sys::{result, sys};
@@ -224,6 +225,9 @@ fn build(
     let attributes = epilogue.attributes()?;
     // Training asks the library for nothing more: there is no workspace.
     let pd = problem.forward(library, sys::dnnl_forward_inference, bias.as_ref(), attributes.0)?;
+    if layouts == Layouts::Blocks {
+        expect_code(&pd)?;
+    }
     let src = pd.required_md(sys::dnnl_query_src_md, 0)?;
     let weights = pd.required_md(sys::dnnl_query_weights_md, 0)?;
     let dst = pd.required_md(sys::dnnl_query_dst_md, 0)?;

@@ -1,9 +1,11 @@
 //! The gradient of LRN. Some implementations want a workspace.
 
+use super::super::arranged::{Arranged, arranged};
 use super::super::workspace::Gradient;
 use super::super::wrong_arity;
 use crate::cache::Prepared;
 use crate::library::Library;
+use crate::objects::{MemDesc, PrimDesc};
 use crate::primitive::{Argument, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::OpCall;
@@ -20,13 +22,8 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     super::check(call)
 }
 
-/// Builds `_backward_LRN(ograd, data)`; everything follows the layout of data.
-pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let [_, data] = call.inputs else { return Err(wrong_arity(call)) };
-    let p = call.params.get::<LrnParams>();
-    let md = library.md(data)?;
-    let forward = super::forward(library, p, sys::dnnl_forward_training, &md)?;
-    let pd = library.prim_desc(|out| {
+fn backward(library: &Library, p: &LrnParams, md: &MemDesc, hint: &PrimDesc) -> Result<PrimDesc> {
+    library.prim_desc(|out| {
         // SAFETY: the descriptors outlive the call.
         unsafe {
             result::lrn_backward_primitive_desc_create(
@@ -40,16 +37,26 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
                 p.alpha,
                 p.beta,
                 p.knorm,
-                forward.0,
+                hint.0,
                 library.attributes(),
             )
         }
-    })?;
+    })
+}
+
+/// Builds `_backward_LRN(ograd, data)`; everything follows the layout of data.
+pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
+    let [_, data] = call.inputs else { return Err(wrong_arity(call)) };
+    let p = call.params.get::<LrnParams>();
+    let forward = |md: &MemDesc| super::forward(library, p, sys::dnnl_forward_training, md);
+    let images = arranged(library, data, |md| backward(library, p, md, &forward(md)?))?;
+    let Arranged { md, layout, pd } = images;
+    let forward = forward(&md)?;
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: md.clone() },
     ];
     let gradient = Gradient { backward: &pd, forward: &forward, data: md, arguments };
-    gradient.prepare(library, vec![data.layout.clone(); 2], vec![data.layout.clone()])
+    gradient.prepare(library, vec![layout.clone(); 2], vec![layout])
 }

@@ -2,6 +2,7 @@
 
 pub mod backward;
 
+use super::arranged::arranged;
 use super::one_to_one;
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -46,7 +47,7 @@ fn forward(library: &Library, p: &LrnParams, kind: sys::dnnl_prop_kind_t, md: &M
 
 /// Builds the primitive.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let src = library.md(&call.inputs[0])?;
-    let pd = forward(library, call.params.get::<LrnParams>(), sys::dnnl_forward_inference, &src)?;
-    one_to_one::prepare(library, call, &pd, src)
+    let p = call.params.get::<LrnParams>();
+    let data = arranged(library, &call.inputs[0], |md| forward(library, p, sys::dnnl_forward_inference, md))?;
+    one_to_one::prepare(library, call, data, None)
 }

@@ -3,6 +3,7 @@
 //! Of a maximum: the forward primitive runs again into scratch memory, for the workspace that says where each maximum
 //! was; the gradient goes to the first of equal ones. Of an average: from the gradient of the output alone.
 
+use super::super::arranged::{Arranged, arranged};
 use super::super::workspace::Gradient;
 use super::super::wrong_arity;
 use super::{Problem, check_window};
@@ -55,18 +56,23 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, data, ..] = call.inputs else { return Err(wrong_arity(call)) };
     let p = call.params.get::<PoolingParams>();
     let problem = Problem::new(p, &data.shape, &ograd.shape);
-    let src = library.md(data)?;
     let dst_any = MemDesc::any(&shape_dims(&ograd.shape), ograd.dtype)?;
-    let forward = problem.forward(library, sys::dnnl_forward_training, &src, &dst_any)?;
+    let forward = |src: &MemDesc| problem.forward(library, sys::dnnl_forward_training, src, &dst_any);
+    let Arranged { md: src, layout, pd } = arranged(library, data, |src| {
+        let forward = forward(src)?;
+        let dst = forward.required_md(sys::dnnl_query_dst_md, 0)?;
+        backward(library, &problem, src, &dst, &forward)
+    })?;
+    let forward = forward(&src)?;
     let dst = Arc::new(forward.required_md(sys::dnnl_query_dst_md, 0)?);
-    let pd = backward(library, &problem, &src, &dst, &forward)?;
 
     let mut input_layouts: Vec<_> = call.inputs.iter().map(|t| t.layout.clone()).collect();
+    input_layouts[1] = layout.clone();
     input_layouts[0] = library.registry.activation_layout(ograd, MemDesc::copy_of(dst.0)?)?;
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: dst },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: src.clone() },
     ];
     let gradient = Gradient { backward: &pd, forward: &forward, data: src, arguments };
-    gradient.prepare(library, input_layouts, vec![data.layout.clone()])
+    gradient.prepare(library, input_layouts, vec![layout])
 }

@@ -2,6 +2,7 @@
 
 pub mod backward;
 
+use super::arranged::arranged;
 use super::convolution::spatial;
 use super::one_to_one;
 use crate::cache::Prepared;
@@ -126,14 +127,13 @@ pub fn describe(library: &Library, call: &OpCall<'_>, src: &MemDesc, dst: &MemDe
 /// Builds the primitive.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let out = &call.outputs[0];
-    let src = library.md(&call.inputs[0])?;
     let dst_any = MemDesc::any(&shape_dims(&out.shape), out.dtype)?;
     // Training too: the gradient makes the workspace anew, which costs less than keeping it.
     let problem = Problem::new(call.params.get::<PoolingParams>(), &call.inputs[0].shape, &out.shape);
-    let forward = {
-        let src = src.clone();
-        move |library: &Library, dst: &MemDesc| problem.forward(library, sys::dnnl_forward_inference, &src, dst)
-    };
-    let pd = forward(library, &dst_any)?;
-    one_to_one::prepare_redescribed(library, call, (&pd, Arc::new(forward)), src)
+    let forward = |src: &MemDesc| problem.forward(library, sys::dnnl_forward_inference, src, &dst_any);
+    let data = arranged(library, &call.inputs[0], |md| forward(md))?;
+    let src = data.md.clone();
+    let redescribe =
+        move |library: &Library, dst: &MemDesc| problem.forward(library, sys::dnnl_forward_inference, &src, dst);
+    one_to_one::prepare(library, call, data, Some(Arc::new(redescribe)))
 }

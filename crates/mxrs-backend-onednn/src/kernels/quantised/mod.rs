@@ -10,8 +10,7 @@ pub mod product;
 
 use crate::accumulate::Written;
 use crate::library::Library;
-use crate::objects::{MemDesc, dims, shape_dims};
-use mxrs_onednn_sys::sys;
+use crate::objects::{MemDesc, dims};
 use mxrs_op::{KernelArgs, TensorDesc};
 use mxrs_ops::Range;
 use mxrs_types::{DType, Layout, Result};
@@ -65,17 +64,7 @@ pub fn numbers(n: usize) -> Result<Arc<MemDesc>> {
 }
 
 /// The arrangement of images of 8 bits: the channels of a pixel side by side. Other tensors are row-major.
-pub fn image(library: &Library, desc: &TensorDesc) -> Result<(Arc<MemDesc>, Layout)> {
-    let tag = match desc.shape.ndim() {
-        3 => sys::dnnl_acb,
-        4 => sys::dnnl_acdb,
-        5 => sys::dnnl_acdeb,
-        _ => return Ok((library.md(&desc.with_layout(Layout::RowMajor))?, Layout::RowMajor)),
-    };
-    let md = MemDesc::tagged(&shape_dims(&desc.shape), desc.dtype, tag)?;
-    let layout = library.registry.activation_layout(desc, MemDesc::copy_of(md.0)?)?;
-    Ok((Arc::new(md), layout))
-}
+pub use super::arranged::channels_last as image;
 
 /// The same arrangement for another element type; `desc` says which, and where it is known from.
 pub fn like(library: &Library, desc: &TensorDesc, layout: &Layout) -> Result<(Arc<MemDesc>, Layout)> {

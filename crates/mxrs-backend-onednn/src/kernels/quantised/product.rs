@@ -50,6 +50,9 @@ fn split(call: &OpCall<'_>) -> std::result::Result<(Params, Option<Requantized>)
 
 /// Whether the call fits.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
+    if !is_exact() {
+        return Err("products of 8 bits, two of which saturate at 16 bits on a processor without VNNI".into());
+    }
     let (params, epilogue) = split(call)?;
     match params {
         Params::FullyConnected(_) if call.inputs[0].shape.ndim() < 1 => Err("data without axes".into()),
@@ -58,6 +61,15 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the library adds products of 8 bits in 32. Without the instructions for that it adds pairs in 16 bits, which saturate, and
+/// halves weights that meet signed data.
+fn is_exact() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx512vnni") || is_x86_feature_detected!("avxvnni");
+    #[cfg(not(target_arch = "x86_64"))]
+    return true;
 }
 
 /// All that a primitive of the call is made from, but the scale of its sum.

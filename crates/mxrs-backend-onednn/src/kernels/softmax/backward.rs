@@ -37,13 +37,15 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md },
     ];
+    // The plain loop clears its output, padding included, before it reads.
+    let is_loop = pd.is_plain_loop();
     let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
     let layout = output.layout.clone();
     Ok(Prepared {
         input_layouts: vec![layout.clone(), layout.clone(), data.layout.clone()],
         output_layouts: vec![layout],
         scratch_bytes,
-        can_run_inplace: true,
+        can_run_inplace: !is_loop,
         kernel,
     })
 }

@@ -1,0 +1,77 @@
+//! Images in the arrangement they come in, or in one that the library has code for.
+//!
+//! Others keep images in blocks of 16 channels. On processors without 512-bit vectors the library has nothing but plain loops
+//! for those, and code for the channels of a pixel side by side, or for blocks of 8: images are copied then.
+
+use crate::library::Library;
+use crate::objects::{MemDesc, PrimDesc, shape_dims};
+use mxrs_onednn_sys::sys;
+use mxrs_op::TensorDesc;
+use mxrs_types::{Error, Layout, Result};
+use std::sync::Arc;
+
+/// An arrangement, and the primitive for it.
+pub struct Arranged {
+    /// The arrangement.
+    pub md: Arc<MemDesc>,
+    /// Its layout.
+    pub layout: Layout,
+    /// Describes the primitive.
+    pub pd: PrimDesc,
+}
+
+/// The primitive that `describe` makes for images as they come, or for those arranged otherwise if that spares a plain loop.
+///
+/// # Errors
+/// What oneDNN reports.
+pub fn arranged(
+    library: &Library,
+    images: &TensorDesc,
+    describe: impl Fn(&Arc<MemDesc>) -> Result<PrimDesc>,
+) -> Result<Arranged> {
+    let md = library.md(images)?;
+    let here = Arranged { pd: describe(&md)?, layout: images.layout.clone(), md };
+    if !here.pd.is_plain_loop() || !matches!(here.layout, Layout::Blocked { .. }) {
+        return Ok(here);
+    }
+    for tag in [sys::dnnl_acdb, sys::dnnl_aBcd8b].into_iter().filter(|_| images.shape.ndim() == 4) {
+        let (md, layout) = tagged(library, images, tag)?;
+        if let Ok(pd) = describe(&md)
+            && !pd.is_plain_loop()
+        {
+            return Ok(Arranged { pd, layout, md });
+        }
+    }
+    Ok(here)
+}
+
+/// The channels of a pixel side by side. Tensors that are no images are row-major.
+///
+/// # Errors
+/// What oneDNN reports.
+pub fn channels_last(library: &Library, desc: &TensorDesc) -> Result<(Arc<MemDesc>, Layout)> {
+    let tag = match desc.shape.ndim() {
+        3 => sys::dnnl_acb,
+        4 => sys::dnnl_acdb,
+        5 => sys::dnnl_acdeb,
+        _ => return Ok((library.md(&desc.with_layout(Layout::RowMajor))?, Layout::RowMajor)),
+    };
+    tagged(library, desc, tag)
+}
+
+fn tagged(library: &Library, desc: &TensorDesc, tag: sys::dnnl_format_tag_t) -> Result<(Arc<MemDesc>, Layout)> {
+    let md = MemDesc::tagged(&shape_dims(&desc.shape), desc.dtype, tag)?;
+    let layout = library.registry.activation_layout(desc, MemDesc::copy_of(md.0)?)?;
+    Ok((Arc::new(md), layout))
+}
+
+/// Refuses a plain loop, where the caller can do with another arrangement.
+///
+/// # Errors
+/// [`mxrs_types::ErrorKind::NotBuilt`].
+pub fn expect_code(pd: &PrimDesc) -> Result<()> {
+    if pd.is_plain_loop() {
+        return Err(Error::not_built("code for images arranged like this", "the library has it for other processors"));
+    }
+    Ok(())
+}
