@@ -1,5 +1,6 @@
 //! The inner loop of [`taps`](super::taps): a few pixels by a panel of output channels, a step per cell of the window.
 
+use crate::gemm::kernels::step;
 use crate::gemm::lanes::Lanes;
 use crate::gemm::{Finish, MAX_ROWS, row_groups};
 use crate::isa::{Isa, Set};
@@ -64,17 +65,7 @@ unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usi
         let mut b = p.b.add(column);
         let mut acc = [[L::splat(0.0); NV]; ROWS];
         for &offset in p.offsets {
-            let a = first.add(offset);
-            let mut panel = [L::splat(0.0); NV];
-            for v in 0..NV {
-                panel[v] = L::load(b.add(v * L::N));
-            }
-            for r in 0..ROWS {
-                let x = L::splat(*a.add(r * stride));
-                for v in 0..NV {
-                    acc[r][v] = x.mul_add(panel[v], acc[r][v]);
-                }
-            }
+            step(first.add(offset), stride, b, &mut acc);
             b = b.add(width);
         }
         let f = &p.finish;

@@ -11,6 +11,33 @@ const LINE: usize = 16;
 /// Cache lines of one step of a whole panel of float32.
 const LINES_OF_STEP: usize = 2;
 
+/// One step of a product: adds to `ROWS` by `NV` sums what a number of each row, `stride` apart from `a` on, makes with `NV`
+/// registers of numbers from `b` on.
+///
+/// # Safety
+/// All of these can be read, and the instructions of `L` must be there.
+#[inline(always)]
+pub(crate) unsafe fn step<L: Lanes, W: Element, const ROWS: usize, const NV: usize>(
+    a: *const f32,
+    stride: usize,
+    b: *const W,
+    acc: &mut [[L; NV]; ROWS],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut panel = [L::splat(0.0); NV];
+        for v in 0..NV {
+            panel[v] = W::load(b.add(v * L::N));
+        }
+        for r in 0..ROWS {
+            let x = L::splat(*a.add(r * stride));
+            for v in 0..NV {
+                acc[r][v] = x.mul_add(panel[v], acc[r][v]);
+            }
+        }
+    }
+}
+
 /// `ROWS` rows from row `row` on, by `NV` registers of columns from column `column` on, of a panel `width` wide.
 ///
 /// The panel holds numbers of `W`.
@@ -44,16 +71,7 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
                     fetch = fetch.wrapping_add(LINES_OF_STEP * size_of::<W>() / size_of::<f32>() * fetch_step);
                     line = line.wrapping_add(line_step);
                 }
-                let mut panel = [L::splat(0.0); NV];
-                for v in 0..NV {
-                    panel[v] = W::load(b.add(v * L::N));
-                }
-                for r in 0..ROWS {
-                    let x = L::splat(*a.add(r * stride));
-                    for v in 0..NV {
-                        acc[r][v] = x.mul_add(panel[v], acc[r][v]);
-                    }
-                }
+                step(a, stride, b, &mut acc);
                 a = a.add(1);
                 b = b.add(width);
             }
@@ -105,26 +123,12 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
                     }
                     line = line.wrapping_add(4 * LINE);
                 }
-                macro_rules! step {
-                    () => {
-                        let mut panel = [L::splat(0.0); NV];
-                        for v in 0..NV {
-                            panel[v] = W::load(b.add(v * L::N));
-                        }
-                        for r in 0..ROWS {
-                            let x = L::splat(*a.add(r * stride));
-                            for v in 0..NV {
-                                acc[r][v] = x.mul_add(panel[v], acc[r][v]);
-                            }
-                        }
-                        a = a.add(1);
-                        b = b.add(width);
-                    };
-                }
-                step!();
-                step!();
-                step!();
-                step!();
+                // Written out: the compiler would not take four steps at a time.
+                step(a, stride, b, &mut acc);
+                step(a.add(1), stride, b.add(width), &mut acc);
+                step(a.add(2), stride, b.add(2 * width), &mut acc);
+                step(a.add(3), stride, b.add(3 * width), &mut acc);
+                (a, b) = (a.add(4), b.add(4 * width));
             }
             line_blocks = line_blocks.saturating_sub(1);
         }

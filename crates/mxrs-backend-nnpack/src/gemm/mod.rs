@@ -9,7 +9,7 @@
 //! panel per 32 columns, `width` values per step; a last panel may be 16 wide.
 
 pub(crate) mod element;
-mod kernels;
+pub(crate) mod kernels;
 pub(crate) mod lanes;
 #[cfg(test)]
 mod tests;
