@@ -228,7 +228,7 @@ impl PrimDesc {
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
-    /// Whether the implementation is a loop over single numbers, hundreds of times slower than code made for a processor.
+    /// Whether the implementation is a loop over single numbers instead of code made for this processor.
     pub fn is_plain_loop(&self) -> bool {
         self.implementation().starts_with("ref")
     }

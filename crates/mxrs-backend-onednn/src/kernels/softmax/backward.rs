@@ -37,7 +37,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md },
     ];
-    // The plain loop clears its output, padding included, before it reads.
+    // In place the plain loop gives zeros for blocks of channels.
     let is_loop = pd.is_plain_loop();
     let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
     let layout = output.layout.clone();
