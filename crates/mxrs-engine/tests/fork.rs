@@ -59,6 +59,7 @@ mod checks {
             engines_end_during_forks(&engine, kind);
             fork_from_collecting_threads(&engine, kind);
             fork_during_stops_and_waits(&engine, kind);
+            fork_at_once_again(&engine, kind);
         }
     }
 
@@ -298,8 +299,26 @@ mod checks {
         assert_eq!(statuses, [0; FORKS], "E17, {kind:?}");
     }
 
+    /// The next fork comes while workers still wake from the last one.
+    fn fork_at_once_again(engine: &Engine, kind: EngineKind) {
+        let statuses: Vec<i32> = (0..FORKS)
+            .flat_map(|_| {
+                assert_eq!(graph(engine), Some(expected()), "{kind:?}: workers are awake");
+                let children: Vec<_> = (0..5).map(|_| start_child(|| 0)).collect();
+                children.into_iter().map(end_of)
+            })
+            .take_while(|status| *status != HANGS)
+            .collect();
+        assert_eq!(statuses, [0; 5 * FORKS], "E17, {kind:?}");
+    }
+
     /// The exit code of `f` run in a forked child.
     fn in_child(f: impl FnOnce() -> i32) -> i32 {
+        end_of(start_child(f))
+    }
+
+    /// Forks a child that runs `f`; its process id.
+    fn start_child(f: impl FnOnce() -> i32) -> i32 {
         // SAFETY: the child runs `f` on this thread's stack and ends by `_exit`, so that nothing of the parent's is
         // unwound or flushed twice. What `f` needs after a fork is the subject of the test.
         let pid = unsafe { libc::fork() };
@@ -309,6 +328,11 @@ mod checks {
             // SAFETY: ends the process at once; no destructor may run here.
             unsafe { libc::_exit(code) };
         }
+        pid
+    }
+
+    /// The exit code of a child, once it has ended.
+    fn end_of(pid: i32) -> i32 {
         let until = Instant::now() + PATIENCE;
         loop {
             let mut status = 0;

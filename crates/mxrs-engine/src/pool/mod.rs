@@ -14,6 +14,7 @@ mod inbox;
 mod rest;
 mod worker;
 
+use crate::anew::Anew;
 use crate::counters::PoolCounters;
 use crate::op::{Op, Task};
 use crate::var::TaskList;
@@ -22,8 +23,9 @@ use crossbeam_utils::CachePadded;
 use heap::Heap;
 use inbox::Inbox;
 use mxrs_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence_after_rmw};
-use mxrs_sync::{Condvar, Rank, RankedMutex, thread};
+use mxrs_sync::{Rank, RankedMutex, thread};
 use mxrs_types::{Error, ErrorKind, Result};
+use rest::Bed;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ptr::NonNull;
@@ -104,11 +106,7 @@ pub(crate) struct Pool {
     started: AtomicBool,
     /// The threads were there in the process that this one was forked from.
     lost: AtomicBool,
-    /// Workers that wait because of `paused`.
-    park: RankedMutex<usize>,
-    wake: Condvar,
-    /// Signalled when a worker has begun to wait because of `paused`.
-    settled: Condvar,
+    bed: Anew<Bed>,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
     running: CachePadded<AtomicUsize>,
     peak: AtomicUsize,
@@ -171,9 +169,7 @@ impl Pool {
             stopping: AtomicBool::new(false),
             started: AtomicBool::new(false),
             lost: AtomicBool::new(false),
-            park: RankedMutex::new(Rank::EnginePool, 0),
-            wake: Condvar::new(),
-            settled: Condvar::new(),
+            bed: Anew::new(Bed::new),
             threads: RankedMutex::new(Rank::EngineThreads, Vec::new()),
             running: CachePadded::new(AtomicUsize::new(0)),
             peak: AtomicUsize::new(0),
@@ -234,8 +230,9 @@ impl Pool {
     }
 
     fn wake_all(&self) {
-        let _park = self.park.lock();
-        self.wake.notify_all();
+        let Bed { resting, wake, .. } = self.bed.get();
+        let _resting = resting.lock();
+        wake.notify_all();
     }
 
     /// Queues a task; `front` puts it ahead of those already queued, its priority counts in a pool by priority only.
@@ -261,8 +258,9 @@ impl Pool {
 
     #[cold]
     fn wake_one(&self) {
-        let _park = self.park.lock();
-        self.wake.notify_one();
+        let Bed { resting, wake, .. } = self.bed.get();
+        let _resting = resting.lock();
+        wake.notify_one();
     }
 
     /// Whether a task that a worker of this pool has set free may run next on it: its inputs are in that core's cache. A

@@ -1,11 +1,31 @@
-//! Bringing a pool's workers to rest for a fork, and what follows.
+//! Where a pool's workers sleep, bringing them to rest for a fork, and what follows.
 
 use super::Pool;
 use crate::busy::PATIENCE;
 use mxrs_sync::atomic::Ordering;
-use mxrs_sync::{Condvar, RankedGuard};
+use mxrs_sync::{Condvar, Rank, RankedGuard, RankedMutex};
 use std::cell::Cell;
 use std::time::Instant;
+
+/// Where idle workers sleep, and those at rest for a fork.
+///
+/// A worker at rest may be awake for a moment, to see that the rest goes on: a task's end woke it, or the end of the last
+/// fork. It is not waited for, so a child may find the lock held.
+pub(super) struct Bed {
+    /// How many are at rest.
+    pub(super) resting: RankedMutex<usize>,
+    /// There may be a task, or the rest is over.
+    pub(super) wake: Condvar,
+    /// A worker has come to rest.
+    settled: Condvar,
+}
+
+impl Bed {
+    pub(super) fn new() -> Self {
+        let resting = RankedMutex::new(Rank::EnginePool, 0);
+        Self { resting, wake: Condvar::new(), settled: Condvar::new() }
+    }
+}
 
 #[cfg(not(loom))]
 fn wait<'a>(resting: RankedGuard<'a, usize>, settled: &Condvar) -> RankedGuard<'a, usize> {
@@ -35,18 +55,32 @@ impl Pool {
         let others = self.threads.lock().len() - own;
         self.paused.store(true, Ordering::SeqCst);
         let until = Instant::now() + PATIENCE;
-        let mut resting = self.park.lock();
-        self.wake.notify_all();
+        let Bed { resting, wake, settled } = self.bed.get();
+        let mut resting = resting.lock();
+        wake.notify_all();
         while *resting < others && Instant::now() < until {
-            resting = wait(resting, &self.settled);
+            resting = wait(resting, settled);
         }
+    }
+
+    /// What a worker does between two tasks while `paused` is set.
+    pub(super) fn wait_while_paused(&self) {
+        let Bed { resting, wake, settled } = self.bed.get();
+        let mut resting = resting.lock();
+        *resting += 1;
+        settled.notify_all();
+        while self.paused.load(Ordering::Relaxed) {
+            resting = resting.wait(wake);
+        }
+        *resting -= 1;
     }
 
     /// Lets the workers go on.
     pub(crate) fn resume(&self) {
-        let _park = self.park.lock();
+        let Bed { resting, wake, .. } = self.bed.get();
+        let _resting = resting.lock();
         self.paused.store(false, Ordering::SeqCst);
-        self.wake.notify_all();
+        wake.notify_all();
     }
 
     /// Whether a fork has left the pool without its workers.
@@ -59,7 +93,7 @@ impl Pool {
     pub(crate) fn reset(&self, workers: Option<usize>) {
         // Their handles are the parent's; joining or detaching them would concern threads that are not here.
         std::mem::take(&mut *self.threads.lock()).into_iter().for_each(std::mem::forget);
-        *self.park.lock() = 0;
+        self.bed.renew();
         self.lost.store(self.is_started(), Ordering::SeqCst);
         for flag in [&self.paused, &self.stopping, &self.started] {
             flag.store(false, Ordering::SeqCst);

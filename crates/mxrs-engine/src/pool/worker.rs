@@ -1,5 +1,6 @@
 //! The life of a worker.
 
+use super::rest::Bed;
 use super::{Local, Pool, RawTask, SPIN};
 use crate::context::Inside;
 use crate::op::Task;
@@ -140,7 +141,8 @@ impl Pool {
 
     /// Sleeps until there may be a task; true if the worker is to leave.
     fn sleep(&self) -> bool {
-        let mut park = self.park.lock();
+        let Bed { resting, wake, .. } = self.bed.get();
+        let mut lock = resting.lock();
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence_after_rmw();
         // Who leaves a task either sees this sleeper, and then notifies under the lock, or its task is seen here.
@@ -148,20 +150,10 @@ impl Pool {
         while !self.has_tasks() && !leave && !self.paused.load(Ordering::Relaxed) {
             leave = self.stopping.load(Ordering::Acquire);
             if !leave {
-                park = park.wait(&self.wake);
+                lock = lock.wait(wake);
             }
         }
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
         leave
-    }
-
-    fn wait_while_paused(&self) {
-        let mut park = self.park.lock();
-        *park += 1;
-        self.settled.notify_all();
-        while self.paused.load(Ordering::Relaxed) {
-            park = park.wait(&self.wake);
-        }
-        *park -= 1;
     }
 }
