@@ -29,9 +29,10 @@ fn draws_are_distributed_as_those_of_mxnet() {
         let largest = quantiles.iter().enumerate().map(distance).fold(0.0, f64::max);
         let bound = ONCE_IN_A_THOUSAND * (2.0 / values.len() as f64).sqrt();
         assert!(largest < bound, "{init}: {largest} apart, bound {bound}");
-        // The statistic tells distributions apart that differ by a tenth in width.
-        let wider: Vec<f32> = values.iter().map(|x| 1.1 * x).collect();
+        // A distribution of another width is refused: a quarter wider lies 0.054 (normal) to 0.1 (uniform) away.
+        let wider: Vec<f32> = values.iter().map(|x| 1.25 * x).collect();
         let far = |(i, q): (usize, &f64)| (share(&wider, *q) - (i + 1) as f64 / n).abs();
-        assert!(quantiles.iter().enumerate().map(far).fold(0.0, f64::max) > largest, "{init}");
+        let furthest = quantiles.iter().enumerate().map(far).fold(0.0, f64::max);
+        assert!(furthest > bound, "{init}: {furthest} apart where a quarter wider, bound {bound}");
     }
 }

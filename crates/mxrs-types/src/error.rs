@@ -193,6 +193,12 @@ impl Error {
         Self::new(ErrorKind::NotBuilt { what: what.into(), reason: reason.into() })
     }
 
+    /// Shorthand for [`ErrorKind::OutOfMemory`] where there is no pool whose blocks could be told of.
+    pub fn out_of_memory(device: Device, requested: u64, hint: impl Into<String>) -> Self {
+        let (live, cached, largest_cached) = (0, 0, 0);
+        Self::new(ErrorKind::OutOfMemory { device, requested, live, cached, largest_cached, hint: hint.into() })
+    }
+
     /// From an I/O error on `path`.
     pub fn io(path: impl Into<PathBuf>, error: &std::io::Error) -> Self {
         Self::new(ErrorKind::Io { path: Some(path.into()), message: error.to_string(), kind: error.kind() })
@@ -332,6 +338,13 @@ mod tests {
             e.to_string(),
             "Convolution: shape of `weight`: got (8, 4, 3, 3), expected (8, 3, 3, 3)\n  while binding `conv0`"
         );
+    }
+
+    #[test]
+    fn no_room_without_a_pool_has_no_blocks() {
+        let error = Error::out_of_memory(Device::cpu(0), 64, "the system refused");
+        assert!(matches!(error.kind(), ErrorKind::OutOfMemory { requested: 64, live: 0, cached: 0, .. }), "{error}");
+        assert!(error.to_string().ends_with("; the system refused"), "{error}");
     }
 
     #[test]

@@ -11,11 +11,14 @@ settings! {
         gpu_workers: NonZeroUsize = 2, "MXNET_GPU_WORKER_NTHREADS" [D2 Engine InEffect];
         /// Workers per GPU that only copy between host and device.
         gpu_copy_workers: NonZeroUsize = 2, "MXNET_GPU_COPY_NTHREADS" [D3 Engine InEffect];
-        /// Operators that may run at once on each CPU device; each of them still uses its own team of threads.
+        /// Operators that may run at once on each CPU device. There is one team of threads: who finds it taken runs its loop
+        /// alone.
         cpu_workers: NonZeroUsize = 1, "MXNET_CPU_WORKER_NTHREADS" [D4 Process InEffect];
         /// Workers, shared by all CPU devices, for operators that are marked as urgent.
         cpu_priority_workers: NonZeroUsize = 4, "MXNET_CPU_PRIORITY_NTHREADS" [D5 Engine InEffect];
-        /// Takes the place of `MXNET_CPU_WORKER_NTHREADS` in the worker processes of a data loader.
+        /// Takes the place of `MXNET_CPU_WORKER_NTHREADS` in a process forked from one where a runtime had started, as the worker
+        /// processes of a data loader are in MXNet. The workers of mxrs' own `DataLoader` are threads, and share the engine of
+        /// their process.
         mp_workers: NonZeroUsize = 1, "MXNET_MP_WORKER_NTHREADS" [D6 Process InEffect];
         /// Threads for image work inside a worker of a data loader, process or thread; below 1 the calling thread does it.
         mp_image_threads: i64 = 0, "MXNET_MP_OPENCV_NUM_THREADS" [D7 Process InEffect];

@@ -13,7 +13,7 @@ mod parse;
 pub use chosen::{Load, Mixed};
 
 use fill::Stream;
-use mxrs_types::{Error, Result, Shape};
+use mxrs_types::{DType, Device, Error, Result, Shape};
 
 /// Uniform or normal, for [`Initializer::Xavier`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,9 +149,12 @@ impl Initializer {
     /// As [`Self::fill`], into a new vector.
     ///
     /// # Errors
-    /// As [`Self::fill`].
+    /// As [`Self::fill`]; a shape that there is no room for.
     pub fn values(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64) -> Result<Vec<f32>> {
-        let mut out = vec![0.0; shape.n_elements()];
+        let bytes = shape.checked_size_bytes(DType::F32)?;
+        let mut out = Vec::new();
+        out.try_reserve_exact(shape.n_elements()).map_err(|_| no_room(name, bytes))?;
+        out.resize(shape.n_elements(), 0.0);
         self.fill(name, init, shape, seed, &mut out)?;
         Ok(out)
     }
@@ -182,6 +185,12 @@ impl Initializer {
             }
         }
     }
+}
+
+/// The system refuses the memory of a variable.
+fn no_room(name: &str, bytes: usize) -> Error {
+    let hint = format!("the system refuses memory for the values of `{name}`");
+    Error::out_of_memory(Device::cpu(0), bytes as u64, hint)
 }
 
 /// The fan a Xavier scale is divided by.

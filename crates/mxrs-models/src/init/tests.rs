@@ -1,7 +1,7 @@
 //! Initialisers against their definitions.
 
 use super::{FactorKind, Initializer, RandomKind};
-use mxrs_types::Shape;
+use mxrs_types::{ErrorKind, Shape};
 
 /// Mean, variance and largest magnitude.
 fn moments(values: &[f32]) -> (f64, f64, f64) {
@@ -181,4 +181,15 @@ fn loaded_values_come_before_the_default() {
     assert!(error.contains("(2, 1)") && error.contains("(1, 2)"), "{error}");
     let error = Initializer::load(values(), None).values("c_weight", None, &shape, 0).unwrap_err().to_string();
     assert!(error.contains("`c_weight`"), "{error}");
+}
+
+#[test]
+fn what_there_is_no_room_for_is_an_error() {
+    let error = |shape: Shape| Initializer::Zero.values("a_bias", None, &shape, 0).unwrap_err();
+    // More than the addresses of a process reach.
+    let huge = error(Shape::from([1 << 30, 1 << 30]));
+    assert!(matches!(huge.kind(), ErrorKind::OutOfMemory { requested, .. } if *requested == 1 << 62), "{huge}");
+    assert!(huge.to_string().contains("`a_bias`"), "{huge}");
+    let uncountable = error(Shape::from([usize::MAX, 2]));
+    assert!(matches!(uncountable.kind(), ErrorKind::Overflow { .. }), "{uncountable}");
 }

@@ -18,7 +18,7 @@ pub(crate) use shared::{HeldSegments, SharedMemory};
 pub use shared::{SharedHandle, SharedId};
 pub use simulated::{SimulatedCall, SimulatedCounters, SimulatedMemory};
 
-use mxrs_types::{Device, Error, ErrorKind, Result};
+use mxrs_types::{Device, Error, Result};
 use std::ptr::NonNull;
 
 /// How much memory a device has, in bytes.
@@ -46,8 +46,8 @@ pub unsafe trait DeviceMemory: Send + Sync {
     /// `size_bytes` (at least 1) bytes of uninitialised memory.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`] if there is no room (the pool replaces its figures by its own); any other kind if the
-    /// device fails.
+    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is no room (the pool replaces its figures
+    /// by its own); any other kind if the device fails.
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>>;
 
     /// The same, where the request is for `used_bytes` of them and the rest is what a pool's rounding added. Later requests
@@ -80,12 +80,5 @@ pub unsafe trait DeviceMemory: Send + Sync {
 
 /// "No room" as a device reports it; the pool knows the rest.
 pub(crate) fn refused(device: Device, size_bytes: usize) -> Error {
-    Error::new(ErrorKind::OutOfMemory {
-        device,
-        requested: size_bytes as u64,
-        live: 0,
-        cached: 0,
-        largest_cached: 0,
-        hint: "the device refused".into(),
-    })
+    Error::out_of_memory(device, size_bytes as u64, "the device refused")
 }
