@@ -87,6 +87,14 @@ pub trait DataIter: Send {
         let batch_size = self.batch_size().max(1) as u64;
         self.n_examples().map(|n| n.div_ceil(batch_size))
     }
+
+    /// Records that could not be used and were left out, in all epochs, each counted once: those up to the last batch delivered,
+    /// and from [`Self::reset`] or [`Self::seek`] on those that were met on the way to that place, or in batches that were read
+    /// ahead before it and that nobody took. 0 of an iterator that leaves none out. See
+    /// [`crate::ImageRecordIterBuilder::max_bad_records`].
+    fn n_bad_records(&self) -> u64 {
+        0
+    }
 }
 
 impl<I: DataIter + ?Sized> DataIter for Box<I> {
@@ -124,5 +132,9 @@ impl<I: DataIter + ?Sized> DataIter for Box<I> {
 
     fn n_batches(&self) -> Option<u64> {
         (**self).n_batches()
+    }
+
+    fn n_bad_records(&self) -> u64 {
+        (**self).n_bad_records()
     }
 }

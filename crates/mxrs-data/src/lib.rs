@@ -69,7 +69,9 @@ pub use detect::{CropEmit, CropSampler, DetectAugment, DetectResize, RandomShift
 pub use encode::{Encoding, encode};
 pub use image::Image;
 pub use iter::{DataBatch, DataDesc, DataIter};
-pub use loader::{BatchSampler, DataLoader, DataLoaderBuilder, Dataset, LastSamples, Sampler, is_loader_thread, stack};
+pub use loader::{
+    BatchSampler, DataLoader, DataLoaderBuilder, DataLoaderIter, Dataset, LastSamples, Sampler, is_loader_thread, stack,
+};
 pub use mnist_iter::MnistIter;
 pub use nd_array_iter::{LastBatch, NdArrayIter, NdArrayIterBuilder};
 pub use normalise::PixelType;

@@ -19,6 +19,7 @@ pub struct PrefetchingIter {
     epoch: u64,
     n_examples: Option<u64>,
     n_batches: Option<u64>,
+    n_bad_records: u64,
 }
 
 /// What both threads see.
@@ -33,7 +34,7 @@ struct Shared {
 /// The protocol. The consumer sets `order` and waits until the worker has taken it and left an `answer`; the worker fills
 /// `queue` unless it is `halted`: by the end of the epoch until an order, by an error until that was taken.
 struct State {
-    queue: VecDeque<Result<Option<DataBatch>>>,
+    queue: VecDeque<Made>,
     buffer: usize,
     halted: bool,
     order: Option<Order>,
@@ -41,6 +42,12 @@ struct State {
     stop: bool,
     /// The worker has ended.
     gone: bool,
+}
+
+/// A batch, the end or an error, and how many records were left out up to there.
+struct Made {
+    batch: Result<Option<DataBatch>>,
+    n_bad_records: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -55,11 +62,13 @@ struct Answer {
     epoch: u64,
     n_examples: Option<u64>,
     n_batches: Option<u64>,
+    n_bad_records: u64,
 }
 
 impl Answer {
     fn of(inner: &dyn DataIter, outcome: Result<()>) -> Self {
-        Self { outcome, epoch: inner.epoch(), n_examples: inner.n_examples(), n_batches: inner.n_batches() }
+        let (n_examples, n_batches) = (inner.n_examples(), inner.n_batches());
+        Self { outcome, epoch: inner.epoch(), n_examples, n_batches, n_bad_records: inner.n_bad_records() }
     }
 }
 
@@ -92,8 +101,9 @@ impl PrefetchingIter {
         let theirs = Arc::clone(&shared);
         let worker = thread::Builder::new().name("mxrs-prefetch".into()).spawn(move || theirs.read_ahead(inner));
         let worker = worker.map_err(|e| Error::io("thread that reads ahead", &e))?;
-        let Answer { epoch, n_examples, n_batches, .. } = answer;
-        Ok(Self { shared, worker: Some(worker), data, labels, batch_size, epoch, n_examples, n_batches })
+        let Answer { epoch, n_examples, n_batches, n_bad_records, .. } = answer;
+        let worker = Some(worker);
+        Ok(Self { shared, worker, data, labels, batch_size, epoch, n_examples, n_batches, n_bad_records })
     }
 
     fn order(&mut self, order: Order) -> Result<()> {
@@ -111,6 +121,7 @@ impl PrefetchingIter {
         };
         drop(state);
         (self.epoch, self.n_examples, self.n_batches) = (answer.epoch, answer.n_examples, answer.n_batches);
+        self.n_bad_records = answer.n_bad_records;
         answer.outcome
     }
 }
@@ -141,7 +152,10 @@ impl Shared {
             drop(state);
             // A panic inside is told like an error; the iterator is not touched again.
             let done = catch_unwind(AssertUnwindSafe(|| match order {
-                None => Step::Batch(inner.next_batch()),
+                None => {
+                    let batch = inner.next_batch();
+                    Step::Batch(Made { batch, n_bad_records: inner.n_bad_records() })
+                }
                 Some(order) => {
                     let outcome = match order {
                         Order::Reset => inner.reset(),
@@ -152,9 +166,9 @@ impl Shared {
             }));
             let mut state = self.state.lock();
             match done {
-                Ok(Step::Batch(next)) => {
-                    state.halted = !matches!(next, Ok(Some(_)));
-                    state.queue.push_back(next);
+                Ok(Step::Batch(made)) => {
+                    state.halted = !matches!(made.batch, Ok(Some(_)));
+                    state.queue.push_back(made);
                 }
                 Ok(Step::Answer(answer)) => {
                     state.order = None;
@@ -164,7 +178,9 @@ impl Shared {
                 Err(panic) => {
                     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-                    state.queue.push_back(Err(panicked(text.unwrap_or_else(|| "no message".into()))));
+                    let batch = Err(panicked(text.unwrap_or_else(|| "no message".into())));
+                    // Nobody asks the iterator any more: the number that was told last stays.
+                    state.queue.push_back(Made { batch, n_bad_records: 0 });
                     state.gone = true;
                 }
             }
@@ -180,7 +196,7 @@ impl Shared {
 
 /// What the worker did.
 enum Step {
-    Batch(Result<Option<DataBatch>>),
+    Batch(Made),
     Answer(Answer),
 }
 
@@ -201,14 +217,19 @@ impl DataIter for PrefetchingIter {
         let mut state = self.shared.state.lock();
         loop {
             match state.queue.front() {
-                // The end stays.
-                Some(Ok(None)) => return Ok(None),
-                Some(_) => break,
+                Some(made) => {
+                    self.n_bad_records = self.n_bad_records.max(made.n_bad_records);
+                    // The end stays.
+                    if matches!(made.batch, Ok(None)) {
+                        return Ok(None);
+                    }
+                    break;
+                }
                 None if state.gone => return Err(gone()),
                 None => state = state.wait(&self.shared.ready),
             }
         }
-        let next = state.queue.pop_front().unwrap_or_else(|| Err(gone()));
+        let next = state.queue.pop_front().map_or_else(|| Err(gone()), |made| made.batch);
         if next.is_err() {
             state.halted = false;
         }
@@ -235,6 +256,10 @@ impl DataIter for PrefetchingIter {
 
     fn n_batches(&self) -> Option<u64> {
         self.n_batches
+    }
+
+    fn n_bad_records(&self) -> u64 {
+        self.n_bad_records
     }
 }
 

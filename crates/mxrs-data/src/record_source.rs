@@ -1,5 +1,6 @@
 //! Where an iterator's records come from: one share of a file, each epoch in its own order.
 
+use crate::fault;
 use crate::random::Random;
 use mxrs_format::recordio::{Index, RecordReader, part_range};
 use mxrs_format::{Options, reader::Reader};
@@ -206,9 +207,14 @@ impl RecordSource {
             e.with_path(path).context(format!("reading record {place} of the epoch (counted from 0)"))
         };
         let record = match &self.share {
-            Share::Bytes(_) => {
+            Share::Bytes(range) => {
                 let mut payload = Vec::new();
                 let offset = self.reader.read_into(&mut payload).map_err(|e| named(e, &self.path))?;
+                let end = self.reader.position();
+                if offset.is_none() && end < range.end {
+                    let context = "record file that has become shorter since it was opened";
+                    return Err(named(fault::truncated(end as usize, range.end - end, 0, context), &self.path));
+                }
                 offset.map(|offset| Record { payload: Ok(payload), offset, number: place })
             }
             Share::Offsets(offsets) => {

@@ -7,6 +7,10 @@ use mxrs_types::{Error, ErrorKind, Result};
 ///
 /// With `reset_internal` (MXNet's default) every epoch here starts one there; otherwise epochs here continue where the last
 /// one stopped.
+///
+/// Where the other iterator does not know how many batches its epochs have, as one that leaves out bad records, going to a
+/// place reads everything before it, from the first batch of the first epoch on: that is what `seek` costs then, and `reset`
+/// of an epoch that was not read to its end.
 pub struct ResizeIter<I> {
     inner: I,
     size: u64,
@@ -89,14 +93,15 @@ impl<I: DataIter> DataIter for ResizeIter<I> {
     }
 
     fn reset(&mut self) -> Result<()> {
-        if self.inner.n_batches().is_some_and(|n| n > 0) {
-            // The next epoch is the same whether or not this one was read to its end.
+        // The next epoch is the same whether or not this one was read to its end.
+        if self.batch < self.size || self.inner.n_batches().is_some_and(|n| n > 0) {
             return self.seek(self.epoch.saturating_add(1), 0);
         }
         self.step_to_next_epoch()
     }
 
-    /// Reads everything before the place when the inner iterator does not know how many batches its epochs have.
+    /// Reads everything before the place, all earlier epochs included, when the inner iterator does not know how many batches its
+    /// epochs have.
     fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
         let batch = batch.min(self.size);
         let Some(n) = self.inner.n_batches().filter(|n| *n > 0) else {
@@ -128,5 +133,9 @@ impl<I: DataIter> DataIter for ResizeIter<I> {
 
     fn n_batches(&self) -> Option<u64> {
         Some(self.size)
+    }
+
+    fn n_bad_records(&self) -> u64 {
+        self.inner.n_bad_records()
     }
 }

@@ -9,24 +9,30 @@ use mxrs_format::recordio::{ImageRecord, RecordWriter};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Times that the photograph is in the file of which random images are made: all of an epoch in one batch.
+const N_RECORDS: usize = 500;
+
+/// The two-sample statistic of Kolmogorov and Smirnov exceeds this times `sqrt(1/n + 1/m)` once in 10,000 times where the
+/// distributions are the same: `sqrt(ln(2 / 1e-4) / 2)`.
+const ONCE_IN_TEN_THOUSAND: f32 = 2.2253;
+
 /// The photograph `n` times.
-fn write(path: &Path, n: u64) {
+fn write(path: &Path, n: usize) {
     let photo = image("augment.png");
     let mut writer = RecordWriter::create(path).unwrap();
-    for id in 0..n {
+    for id in 0..n as u64 {
         writer.write(&ImageRecord { id, image: &photo, ..Default::default() }.pack()).unwrap();
     }
     writer.finish().unwrap();
 }
 
-/// One batch with these settings, as `key=value;...`.
-fn batch(rec: &Path, shape: &str, n: usize, settings: &str, dtype: &str) -> mxrs_format::Dense {
+/// Batches of `n` with these settings, as `key=value;...`.
+fn builder(rec: &Path, shape: &str, n: usize, settings: &str, dtype: &str) -> ImageRecordIterBuilder {
     let n = n.to_string();
     let mut params =
         vec![("path_imgrec", rec.to_str().unwrap()), ("data_shape", shape), ("batch_size", &n), ("dtype", dtype)];
     params.extend(settings.split(';').filter(|s| !s.is_empty()).map(|setting| setting.split_once('=').unwrap()));
-    let mut iter = ImageRecordIterBuilder::from_params(&params).unwrap().preprocess_threads(2).build().unwrap();
-    iter.next_batch().unwrap().unwrap().data.remove(0)
+    ImageRecordIterBuilder::from_params(&params).unwrap()
 }
 
 #[test]
@@ -40,8 +46,9 @@ fn what_is_not_random_is_equal_to_mxnet_within_one_level() {
     for (name, want) in &cases {
         let want = want.as_dense().unwrap();
         let (size, settings) = name.split_once(';').unwrap();
-        let got = batch(&rec, &format!("{},{size}", want.shape()[0]), 1, settings, "uint8");
-        let difference = Difference::of(got.bytes(), want.bytes());
+        let builder = builder(&rec, &format!("{},{size}", want.shape()[0]), 1, settings, "uint8");
+        let batch = builder.build().unwrap().next_batch().unwrap().unwrap();
+        let difference = Difference::of(batch.data[0].bytes(), want.bytes());
         if difference.most > 1 {
             failures.push(format!("{name}: {difference:?}"));
         }
@@ -49,29 +56,65 @@ fn what_is_not_random_is_equal_to_mxnet_within_one_level() {
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// 500 images of each: beyond 0.123 lies one in a thousand pairs of samples from one distribution; of some 50 pairs none may.
+/// Statistics of `n` images of 3 x 24 x 32 with these settings, sorted: a sample for each kind.
+fn samples(rec: &Path, settings: &str, kinds: &[&str], n: usize) -> Vec<Vec<f32>> {
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let builder = builder(rec, "3,24,32", N_RECORDS, &format!("{settings};seed_aug=5"), "float32");
+    let mut iter = builder.preprocess_threads(threads).prefetch_buffer(1).build_prefetching().unwrap();
+    let mut samples = vec![Vec::new(); kinds.len()];
+    for epoch in 0..n / N_RECORDS {
+        // Every epoch has draws of its own.
+        if epoch > 0 {
+            iter.reset().unwrap();
+        }
+        let batch = iter.next_batch().unwrap().unwrap();
+        for row in batch.data[0].as_slice::<f32>().unwrap().chunks_exact(3 * 24 * 32) {
+            for (sample, kind) in samples.iter_mut().zip(kinds) {
+                sample.push(statistic(kind, row));
+            }
+        }
+    }
+    samples.iter_mut().for_each(|sample| sample.sort_by(f32::total_cmp));
+    samples
+}
+
+/// How far two samples of `n` from one distribution may be apart, where of one of them `n_kept` values are known, at equal
+/// steps of rank.
+fn bound(n: usize, n_kept: usize) -> f32 {
+    let between_steps = 1.0 / n_kept as f32 - 1.0 / n as f32;
+    ONCE_IN_TEN_THOUSAND * (2.0 / n as f32).sqrt() + between_steps
+}
+
+/// As many images of each as MXNet made.
 #[test]
 fn what_is_random_is_distributed_as_in_mxnet() {
     let folder = tempfile::tempdir().unwrap();
     let rec = folder.path().join("many.rec");
-    write(&rec, 500);
+    write(&rec, N_RECORDS);
     let cases = named("augment.params", "statistic:");
     assert!(cases.len() > 40, "{}", cases.len());
-    let mut batches: BTreeMap<String, mxrs_format::Dense> = BTreeMap::new();
-    let mut failures = Vec::new();
+    // Of them the file keeps some.
+    let n = named("augment.params", "draws")[""].as_slice::<f32>().unwrap()[0] as usize;
+    assert_eq!(n % N_RECORDS, 0, "whole epochs");
+    let mut by_settings: BTreeMap<&str, Vec<(&str, &[f32])>> = BTreeMap::new();
     for (name, want) in &cases {
         let (kind, settings) = name.split_once(':').unwrap();
-        let data = batches
-            .entry(settings.to_owned())
-            .or_insert_with(|| batch(&rec, "3,24,32", 500, &format!("{settings};seed_aug=5"), "float32"));
-        let rows = data.as_slice::<f32>().unwrap().chunks_exact(3 * 24 * 32);
-        let mut got: Vec<f32> = rows.map(|row| statistic(kind, row)).collect();
-        got.sort_by(f32::total_cmp);
-        let want = want.as_slice::<f32>().unwrap();
-        let far = distance(&got, want, 0.02);
-        if far > 0.123 {
-            failures.push(format!("{name}: {far}, medians {} {}", got[250], want[250]));
+        by_settings.entry(settings).or_default().push((kind, want.as_slice().unwrap()));
+    }
+    let mut failures = Vec::new();
+    for (settings, wants) in &by_settings {
+        let kinds: Vec<&str> = wants.iter().map(|(kind, _)| *kind).collect();
+        for ((kind, want), got) in wants.iter().zip(samples(&rec, settings, &kinds, n)) {
+            let (far, most) = (distance(&got, want, 0.02), bound(n, want.len()));
+            if far > most {
+                let medians = (got[n / 2], want[want.len() / 2]);
+                failures.push(format!("{kind} of {settings}: {far} apart, bound {most}, medians {medians:?}"));
+            }
         }
     }
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
+    // Distributions that are not the same are told apart.
+    let want = cases["mean:brightness=0.4"].as_slice::<f32>().unwrap();
+    let far = distance(&samples(&rec, "brightness=0.8", &["mean"], n)[0], want, 0.02);
+    assert!(far > bound(n, want.len()), "{far}");
 }

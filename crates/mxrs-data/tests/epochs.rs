@@ -1,35 +1,15 @@
-//! Epochs of a record iterator: order, augmentation, resuming, shares, bad records, mean images, types and parameters.
+//! Epochs of a record iterator: order, augmentation, resuming, shares, mean images, types and parameters.
 
 mod golden;
 
-use golden::{file, image, write_records};
+use golden::{epoch_of, epochs, file, ids, image, write_records};
 use mxrs_data::{Augment, DataBatch, DataIter, ImageRecordIter, ImageRecordIterBuilder, InterMethod, PixelType};
 use mxrs_format::recordio::{ImageRecord, RecordWriter};
 use mxrs_format::{ArrayFile, Options};
 use std::collections::BTreeSet;
-use std::io::Write;
 
 fn digits(batch_size: usize) -> ImageRecordIterBuilder {
     ImageRecordIter::builder(file("data/digits/digits_val.rec"), [1, 28, 28], batch_size).preprocess_threads(2)
-}
-
-fn epoch_of(iter: &mut impl DataIter) -> Vec<DataBatch> {
-    std::iter::from_fn(|| iter.next_batch().unwrap()).collect()
-}
-
-fn epochs(builder: ImageRecordIterBuilder, n: usize) -> Vec<Vec<DataBatch>> {
-    let mut iter = builder.build().unwrap();
-    (0..n)
-        .map(|_| {
-            let epoch = epoch_of(&mut iter);
-            DataIter::reset(&mut iter).unwrap();
-            epoch
-        })
-        .collect()
-}
-
-fn ids(epoch: &[DataBatch]) -> Vec<u64> {
-    epoch.iter().flat_map(|b| b.index[..b.n_valid()].to_vec()).collect()
 }
 
 /// Everything random at once, small enough for many images.
@@ -249,76 +229,6 @@ fn a_mean_image_is_computed_once_and_read_after_that() {
     assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), written);
     let other = ImageRecordIter::builder(file("data/digits/digits_val.rec"), [1, 20, 20], 4).mean_img(&path);
     assert!(other.build().unwrap_err().to_string().contains("expected data_shape"));
-}
-
-/// With a limit, bad records are left out, counted once and their rows taken by others; batches begin where they did.
-#[test]
-fn bad_records_are_left_out_up_to_a_limit() {
-    let folder = tempfile::tempdir().unwrap();
-    let rec = folder.path().join("bad.rec");
-    let good = || image("RGB.png");
-    let cut = || good()[..60].to_vec();
-    let offsets = write_records(&rec, &[good(), cut(), good(), good(), b"GIF89a".to_vec(), cut(), good()]);
-    let builder = |most| ImageRecordIter::builder(&rec, [3, 13, 17], 3).preprocess_threads(2).max_bad_records(most);
-    let mut iter = builder(3).build().unwrap();
-    for _ in 0..2 {
-        let epoch = epoch_of(&mut iter);
-        let rows: Vec<(Vec<u64>, usize)> = epoch.iter().map(|b| (b.index.clone(), b.pad)).collect();
-        // The last batch is record 106 and, from the start again, 100 and 101, which is bad.
-        assert_eq!(rows, [(vec![100, 102, 100], 1), (vec![103, 103, 103], 2), (vec![106, 100, 106], 2)]);
-        assert_eq!(epoch[0].labels[0].as_slice::<f32>().unwrap(), [0.0, 2.0, 0.0]);
-        assert_eq!(iter.bad_records(), [offsets[1], offsets[4], offsets[5]]);
-        DataIter::reset(&mut iter).unwrap();
-    }
-    let mut iter = builder(1).build().unwrap();
-    assert!(iter.next_batch().is_ok());
-    let text = iter.next_batch().unwrap_err().to_string();
-    assert!(text.contains("max_bad_records") && text.contains("record 4 "), "{text}");
-    assert_eq!(iter.next_batch().unwrap(), None, "an error ends the epoch");
-    let mut iter = builder(0).build().unwrap();
-    let text = iter.next_batch().unwrap_err().to_string();
-    assert!(text.contains(&format!("offset {}", offsets[1])) && text.contains("record 1 "), "{text}");
-    // Damage between records is passed over.
-    let mut bytes = std::fs::read(&rec).unwrap();
-    bytes[offsets[3] as usize] ^= 1;
-    std::fs::write(&rec, &bytes).unwrap();
-    let mut iter = builder(5).build().unwrap();
-    assert_eq!(iter.count_records().unwrap(), 6);
-    assert!(iter.skipped_bytes() > 0);
-    assert_eq!(ids(&epoch_of(&mut iter)), [100, 102, 106], "104 and 105 are bad");
-    write_records(&rec, &[cut(), cut()]);
-    assert!(builder(5).build().unwrap().next_batch().unwrap_err().to_string().contains("only bad ones"));
-}
-
-#[test]
-fn a_file_that_grows_is_read_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let rec = folder.path().join("grows.rec");
-    write_records(&rec, &[image("L.png"), image("L.png"), image("L.png")]);
-    let more = std::fs::read(&rec).unwrap();
-    let builder = || ImageRecordIter::builder(&rec, [1, 13, 17], 2).round_batch(false);
-    for builder in [builder(), builder().shuffle(1)] {
-        let mut iter = builder.build().unwrap();
-        std::fs::OpenOptions::new().append(true).open(&rec).unwrap().write_all(&more).unwrap();
-        for _ in 0..2 {
-            assert_eq!(ids(&epoch_of(&mut iter)).len(), 3);
-            DataIter::reset(&mut iter).unwrap();
-        }
-        std::fs::write(&rec, &more).unwrap();
-    }
-}
-
-#[test]
-fn a_file_that_shrinks_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let rec = folder.path().join("shrinks.rec");
-    for shuffle in [false, true] {
-        let offsets = write_records(&rec, &[image("L.png"), image("L.png"), image("L.png")]);
-        let builder = ImageRecordIter::builder(&rec, [1, 13, 17], 3);
-        let mut iter = if shuffle { builder.shuffle(0) } else { builder }.build().unwrap();
-        std::fs::OpenOptions::new().write(true).open(&rec).unwrap().set_len(offsets[2] + 20).unwrap();
-        assert!(iter.next_batch().unwrap_err().to_string().contains("shrinks.rec"));
-    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! The data loader: the same batches with any number of workers, errors in their place, no more made than asked for.
+//! The data loader: the same batches with any number of workers, errors in their place, no more made than asked for; and as
+//! an iterator.
 
-use mxrs_data::{DataLoader, DataLoaderBuilder, Dataset, LastSamples};
+use mxrs_data::{DataBatch, DataDesc, DataIter, DataLoader, DataLoaderBuilder, Dataset, LastSamples, stack};
 use mxrs_format::{Dense, Tensor};
-use mxrs_types::{Error, Result};
+use mxrs_types::{DType, Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -59,7 +60,7 @@ fn batches_do_not_depend_on_workers_and_can_be_gone_to() {
                 assert_eq!(it.n_batches(), epoch.len());
                 it.reset().unwrap();
             }
-            for (e, b) in [(1, 2), (0, 1), (2, 0), (1, 9)] {
+            for (e, b) in [(1, 2), (0, 1), (1, usize::MAX), (2, 0), (1, 9)] {
                 it.seek(e as u64, b as u64).unwrap();
                 assert_eq!(it.epoch(), e as u64);
                 // Left half read, and gone elsewhere.
@@ -96,4 +97,102 @@ fn only_so_many_are_made_ahead() {
     let empty = DataLoader::builder(Arc::new(numbers(0)), 3).num_workers(2).build().unwrap().next_batch();
     assert_eq!(empty.unwrap(), None);
     assert!(DataLoader::builder(Arc::new(numbers(1)), 0).build().is_err());
+}
+
+/// Samples of two bytes and a label.
+struct Pairs(usize);
+
+impl Dataset for Pairs {
+    fn len(&self) -> usize {
+        self.0
+    }
+    fn get(&self, index: usize) -> Result<Vec<Dense>> {
+        let data = Tensor::from_slice([2], &[index as u8, 200])?.into_dense()?;
+        Ok(vec![data, Tensor::from_slice([], &[-(index as i32)])?.into_dense()?])
+    }
+}
+
+fn pairs(n: usize, batch_size: usize, last: LastSamples) -> DataLoaderBuilder {
+    DataLoader::builder(Arc::new(Pairs(n)), batch_size).shuffle(4).last_batch(last)
+}
+
+fn batches_of(iter: &mut impl DataIter) -> Vec<DataBatch> {
+    std::iter::from_fn(|| iter.next_batch().unwrap()).collect()
+}
+
+/// The batches of the loader as numbers, those that are not full filled up, the same with any number of workers and from any
+/// place on.
+#[test]
+fn an_iterator_has_the_batches_of_the_loader() {
+    for (last, n_batches, pads) in [
+        (LastSamples::Keep, Some(3), [vec![0, 0, 2], vec![0, 0, 2], vec![0, 0, 2]]),
+        (LastSamples::Discard, Some(2), [vec![0, 0], vec![0, 0], vec![0, 0]]),
+        (LastSamples::RollOver, None, [vec![0, 0], vec![0, 0, 0], vec![0, 0]]),
+    ] {
+        let mut loader = pairs(10, 4, last).build().unwrap();
+        let mut iter = pairs(10, 4, last).build_iter().unwrap();
+        assert_eq!(iter.provide_data(), [DataDesc::new("data", [4, 2], DType::F32)]);
+        assert_eq!(iter.provide_label(), [DataDesc::new("softmax_label", [4], DType::F32)]);
+        assert_eq!((iter.n_examples(), iter.n_batches(), iter.batch_size()), (Some(10), n_batches, 4));
+        let mut epochs = Vec::new();
+        for (epoch, pads) in pads.iter().enumerate() {
+            assert_eq!(iter.epoch(), epoch as u64);
+            let batches = batches_of(&mut iter);
+            assert_eq!(&batches.iter().map(|batch| batch.pad).collect::<Vec<_>>(), pads, "{last:?}");
+            for batch in &batches {
+                let firsts = loader.next_batch().unwrap().unwrap()[0].as_slice::<u8>().unwrap().to_vec();
+                let firsts: Vec<u64> = firsts.iter().step_by(2).map(|number| u64::from(*number)).collect();
+                assert_eq!(batch.index[..batch.n_valid()], firsts);
+                assert_eq!(batch.index[batch.n_valid()..], batches[0].index[..batch.pad]);
+                let rows: Vec<f32> = batch.index.iter().flat_map(|i| [*i as f32, 200.0]).collect();
+                assert_eq!(batch.data[0].as_slice::<f32>().unwrap(), rows);
+                let labels: Vec<f32> = batch.index.iter().map(|i| -(*i as f32)).collect();
+                assert_eq!(batch.labels[0].as_slice::<f32>().unwrap(), labels);
+            }
+            assert_eq!(loader.next_batch().unwrap(), None);
+            loader.reset().unwrap();
+            iter.reset().unwrap();
+            epochs.push(batches);
+        }
+        for workers in [0, 1, 3] {
+            let mut iter = pairs(10, 4, last).num_workers(workers).build_iter().unwrap().names("x", "y");
+            assert_eq!((&*iter.provide_data()[0].name, &*iter.provide_label()[0].name), ("x", "y"));
+            for (epoch, batch) in [(2, 0), (1, 1), (0, 9), (0, 0)] {
+                iter.seek(epoch as u64, batch as u64).unwrap();
+                assert_eq!(batches_of(&mut iter), epochs[epoch][batch.min(epochs[epoch].len())..]);
+            }
+        }
+    }
+    // Fewer samples than a batch go around more than once.
+    let only = batches_of(&mut pairs(3, 8, LastSamples::Keep).build_iter().unwrap()).remove(0);
+    assert_eq!((only.pad, &only.index[3..6], &only.index[6..]), (5, &only.index[..3], &only.index[..2]));
+}
+
+#[test]
+fn an_iterator_says_what_it_cannot_take() {
+    let message = |builder: DataLoaderBuilder| builder.build_iter().map(|_| ()).unwrap_err().to_string();
+    assert!(message(pairs(0, 4, LastSamples::Keep)).contains("samples of a data set"));
+    assert!(message(pairs(3, 0, LastSamples::Keep)).contains("batch_size"));
+    assert!(message(pairs(3, 4, LastSamples::Discard)).contains("at most the 3 samples"));
+    assert!(message(pairs(3, 4, LastSamples::RollOver)).contains("at most the 3 samples"));
+    let tensors = |n: usize| {
+        pairs(8, 4, LastSamples::Keep).batchify(move |rows| Ok(stack(rows)?.into_iter().cycle().take(n).collect()))
+    };
+    assert!(message(tensors(3)).contains("data, or data and a label") && message(tensors(0)).contains("got 0"));
+    let flat = Tensor::from_slice([3], &[0.0_f32; 3]).unwrap().into_dense().unwrap();
+    let text = message(pairs(8, 4, LastSamples::Keep).batchify(move |_| Ok(vec![flat.clone()])));
+    assert!(text.contains("one row of one sample"), "{text}");
+    // An error in a sample is that of its batch.
+    let data = Numbers { bad: 4, ..numbers(9) };
+    let mut iter = DataLoader::builder(Arc::new(data), 3).num_workers(2).build_iter().unwrap();
+    assert!(iter.provide_label().is_empty());
+    assert_eq!(iter.next_batch().unwrap().unwrap().index, [0, 1, 2]);
+    assert!(iter.next_batch().unwrap_err().to_string().contains("sample 4"));
+    assert_eq!(iter.next_batch().unwrap().unwrap().data[0].as_slice::<f32>().unwrap(), [6.0, 7.0, 8.0]);
+    // Batches are of the shapes that the first sample has.
+    let first = |builder: DataLoaderBuilder| builder.build_iter().unwrap().next_batch().unwrap_err().to_string();
+    let text = first(pairs(8, 4, LastSamples::Keep).batchify(|rows| Ok(stack(rows)?.split_off(rows.len() / 4))));
+    assert!(text.contains("tensors of a batch"), "{text}");
+    let text = first(pairs(8, 4, LastSamples::Keep).batchify(|rows| stack(&rows[rows.len() / 4..])));
+    assert!(text.contains("shape of `data`: got (3, 2), expected (4, 2)"), "{text}");
 }

@@ -3,7 +3,7 @@
 mod golden;
 
 use golden::{bytes, image, write_records};
-use mxrs_data::im2rec::{ListSettings, PackSettings, lists_of, make_lists, pack};
+use mxrs_data::im2rec::{ListSettings, PackSettings, lists_of, make_lists, pack, pack_part};
 use mxrs_data::record_tools::{index_records, shuffle_records, split_records, survey_records, verify_records};
 use mxrs_data::{DecodeLimits, Encoding, ImageRecordIter, decode};
 use mxrs_format::Options;
@@ -72,6 +72,50 @@ fn lists_of_a_folder() {
     assert!(message(&root, &ListSettings { chunks: 0, ..settings.clone() }).contains("chunks"));
     assert!(message(&root, &ListSettings { train_ratio: 0.9, test_ratio: 0.2, ..settings }).contains("train-ratio"));
     assert!(lists_of(&folder.path().join("none")).unwrap_err().to_string().contains("--list"));
+}
+
+/// Images behind links are listed as often as there are ways to them, but no way goes through a folder twice.
+#[cfg(unix)]
+#[test]
+fn links_to_folders_above_come_to_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = tree(folder.path());
+    for link in ["cat/up", "dog/up", "again"] {
+        std::os::unix::fs::symlink(&root, root.join(link)).unwrap();
+    }
+    std::os::unix::fs::symlink(root.join("dog/small"), root.join("more")).unwrap();
+    let deep = ["d"; 70].join("/");
+    fs::create_dir_all(root.join(&deep)).unwrap();
+    fs::write(root.join(&deep).join("a.jpg"), image("s0b.jpg")).unwrap();
+    let settings = ListSettings { recursive: true, ..ListSettings::default() };
+    let listed = make_lists(&folder.path().join("all"), &root, &settings).unwrap();
+    assert_eq!(listed.classes, ["cat", deep.as_str(), "dog/small", "more"]);
+    assert_eq!(listed.n_images, 10);
+}
+
+/// Python's tool takes a path that begins with a slash as it is; the C++ tool writes it behind the root.
+#[test]
+fn paths_are_joined_or_concatenated() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = tree(folder.path());
+    let (lst, rec) = (folder.path().join("all.lst"), folder.path().join("all.rec"));
+    let absolute = root.join("cat/a.jpg");
+    fs::write(&lst, format!("0\t0\tcat/a.jpg\n1\t0\t/cat/a.jpg\n2\t0\t{}\n", absolute.display())).unwrap();
+    let failed = |root: &Path, concatenates: bool| {
+        let settings = PackSettings::default();
+        let report = if concatenates {
+            pack_part(&lst, root, &rec, (0, 1), &settings, &mut quiet)
+        } else {
+            pack(&lst, root, &settings, &mut quiet)
+        };
+        report.unwrap().failed.iter().map(|failed| failed.index).collect::<Vec<_>>()
+    };
+    let with_slash = PathBuf::from(format!("{}/", root.display()));
+    for root in [&root, &with_slash] {
+        assert_eq!(failed(root, false), [1], "{}", root.display());
+        assert_eq!(failed(root, true), [2], "{}", root.display());
+    }
+    assert_eq!(failed(Path::new("/"), true), [0, 1]);
 }
 
 #[test]

@@ -48,10 +48,8 @@ pub struct Listed {
     pub n_images: usize,
 }
 
-/// Deepest nesting of folders, so that a link to a folder above itself comes to an end.
-const DEEPEST: usize = 64;
-
-/// Lists the images under `root` in `<prefix>.lst`, or in several lists as the settings say.
+/// Lists the images under `root` in `<prefix>.lst`, or in several lists as the settings say. Links are followed, but not to a
+/// folder that they are in.
 ///
 /// # Errors
 /// [`mxrs_types::ErrorKind::Io`] when the root cannot be read; [`mxrs_types::ErrorKind::InvalidValue`] for settings that do
@@ -65,8 +63,9 @@ pub fn make_lists(prefix: &Path, root: &Path, settings: &ListSettings) -> Result
         let got = format!("train {train}, test {test}");
         return Err(Error::invalid("train-ratio and test-ratio", got, "parts from 0 to 1 with a sum of at most 1"));
     }
-    let mut search = Search { root, settings, entries: Vec::new(), classes: Vec::new(), n_folders: 0 };
-    search.folder(root, 0)?;
+    let mut search =
+        Search { root, settings, entries: Vec::new(), classes: Vec::new(), n_folders: 0, within: Vec::new() };
+    search.folder(root)?;
     let Search { mut entries, classes, n_folders, .. } = search;
     if entries.is_empty() {
         let hint = match settings.recursive {
@@ -122,11 +121,17 @@ struct Search<'a> {
     entries: Vec<ListEntry>,
     classes: Vec<String>,
     n_folders: usize,
+    /// The folders that are being searched, each in the one before, as they are called without links.
+    within: Vec<PathBuf>,
 }
 
 impl Search<'_> {
-    fn folder(&mut self, folder: &Path, depth: usize) -> Result<()> {
+    fn folder(&mut self, folder: &Path) -> Result<()> {
         let io = |e: std::io::Error| Error::io(folder, &e);
+        let real = fs::canonicalize(folder).map_err(io)?;
+        if self.within.contains(&real) {
+            return Ok(());
+        }
         let mut names = fs::read_dir(folder).map_err(io)?.map(|entry| entry.map(|e| e.file_name())).collect::<Vec<_>>();
         names.sort_by(|a, b| a.as_ref().ok().cmp(&b.as_ref().ok()));
         let mut class = None;
@@ -148,10 +153,12 @@ impl Search<'_> {
             }
         }
         self.n_folders += folders.len();
-        if self.settings.recursive && depth < DEEPEST {
+        if self.settings.recursive {
+            self.within.push(real);
             for path in folders {
-                self.folder(&path, depth + 1)?;
+                self.folder(&path)?;
             }
+            self.within.pop();
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use mxrs_format::recordio::{ImageList, ImageRecord, IndexedWriter, ListEntry};
 use mxrs_format::{Options, write_atomically};
 use mxrs_sync::{Mutex, Team, TeamConfig};
 use mxrs_types::{Error, Result};
+use std::ffi::OsString;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -97,9 +98,9 @@ pub fn lists_of(prefix: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Packs the images of a list, whose paths are relative to `root`, into `<list>.rec` and `<list>.idx` beside it, in the
-/// order of the list and whatever the number of threads. `progress` is told how many images are done; its error ends the
-/// work and leaves no files.
+/// Packs the images of a list, whose paths are relative to `root` or absolute, into `<list>.rec` and `<list>.idx` beside it,
+/// in the order of the list and whatever the number of threads. `progress` is told how many images are done; its error ends
+/// the work and leaves no files.
 ///
 /// # Errors
 /// Those of reading the list, of settings, of writing and of `progress`; that the root is no folder. An image that cannot
@@ -110,11 +111,12 @@ pub fn pack(
     settings: &PackSettings,
     progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<PackReport> {
-    pack_part(list, root, &list.with_extension("rec"), (0, 1), settings, progress)
+    pack_lines(list, root, &list.with_extension("rec"), (0, 1), &|path| root.join(path), settings, progress)
 }
 
-/// As [`pack`], of part `part` of `n_parts` of the lines, into the record file `rec`; its index is `<rec>.idx` without the
-/// extension `.rec`, and so is the list of failures.
+/// As [`pack`] in the form of MXNet's C++ tool: part `part` of `n_parts` of the lines goes into the record file `rec`; its
+/// index is `<rec>.idx` without the extension `.rec`, and so is the list of failures. An image lies at `root` followed by the
+/// path of its line, also where that begins with a slash; one is put between them where neither has it.
 ///
 /// # Errors
 /// As [`pack`]; [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`.
@@ -123,6 +125,29 @@ pub fn pack_part(
     root: &Path,
     rec: &Path,
     (part, n_parts): (usize, usize),
+    settings: &PackSettings,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<PackReport> {
+    pack_lines(list, root, rec, (part, n_parts), &|path| concatenated(root, path), settings, progress)
+}
+
+/// The path behind the root, with a slash between them.
+fn concatenated(root: &Path, path: &str) -> PathBuf {
+    let mut whole = OsString::from(root);
+    if !root.as_os_str().as_encoded_bytes().ends_with(b"/") && !path.starts_with('/') {
+        whole.push("/");
+    }
+    whole.push(path);
+    PathBuf::from(whole)
+}
+
+/// Packs a part of the lines; `place` says where the image of a line's path is.
+fn pack_lines(
+    list: &Path,
+    root: &Path,
+    rec: &Path,
+    (part, n_parts): (usize, usize),
+    place: &(dyn Fn(&str) -> PathBuf + Sync),
     settings: &PackSettings,
     progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<PackReport> {
@@ -150,7 +175,7 @@ pub fn pack_part(
     let mut done = 0;
     for block in entries.chunks(AHEAD * threads.get()) {
         let payloads: Vec<Mutex<Result<Vec<u8>>>> = block.iter().map(|_| Mutex::new(Ok(Vec::new()))).collect();
-        team.run(block.len(), &|i| *payloads[i].lock() = make(&block[i], root, settings));
+        team.run(block.len(), &|i| *payloads[i].lock() = make(&block[i], &place(&block[i].path), settings));
         for (entry, payload) in block.iter().zip(payloads) {
             match payload.into_inner() {
                 Ok(payload) => {
@@ -187,14 +212,13 @@ fn write_failed(path: &Path, failed: &[Failed]) -> Result<()> {
     })
 }
 
-/// The payload of the record of one line.
-fn make(entry: &ListEntry, root: &Path, settings: &PackSettings) -> Result<Vec<u8>> {
-    let path = root.join(&entry.path);
-    let bytes = fs::read(&path).map_err(|e| Error::io(&path, &e))?;
+/// The payload of the record of one line, whose image is the file at `path`.
+fn make(entry: &ListEntry, path: &Path, settings: &PackSettings) -> Result<Vec<u8>> {
+    let bytes = fs::read(path).map_err(|e| Error::io(path, &e))?;
     let encoded = if settings.pass_through {
         bytes
     } else {
-        let image = shape(&bytes, settings).map_err(|e| e.with_path(&path))?;
+        let image = shape(&bytes, settings).map_err(|e| e.with_path(path))?;
         encode(&image, settings.encoding)?
     };
     if encoded.is_empty() {

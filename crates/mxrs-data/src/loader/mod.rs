@@ -1,10 +1,12 @@
 //! Batches of any data set, made by worker threads: Gluon's data loader.
 
 mod batchify;
+mod iter;
 mod sampler;
 mod workers;
 
 pub use batchify::stack;
+pub use iter::DataLoaderIter;
 pub use sampler::{BatchSampler, LastSamples, Sampler};
 pub use workers::is_loader_thread;
 
@@ -69,7 +71,8 @@ pub type Batchify = dyn Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync;
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// An error in a sample is that of its batch; the batches after it can still be had.
+/// An error in a sample is that of its batch; the batches after it can still be had. For a training loop that takes a
+/// [`crate::DataIter`] there is [`DataLoaderBuilder::build_iter`].
 pub struct DataLoader {
     maker: Arc<Maker>,
     sampler: BatchSampler,
@@ -80,6 +83,10 @@ pub struct DataLoader {
     next: u64,
     /// Samples of the batches of this epoch.
     batches: Arc<Vec<Vec<u64>>>,
+    /// Whether samples from the start of the epoch fill up the last batch.
+    fills_up: bool,
+    /// How many they are in this epoch.
+    pad: usize,
 }
 
 /// What makes a batch of the numbers of its samples.
@@ -152,6 +159,10 @@ impl DataLoaderBuilder {
     /// [`mxrs_types::ErrorKind::InvalidValue`] for a batch size of 0; [`mxrs_types::ErrorKind::Io`] when a thread cannot be
     /// started.
     pub fn build(self) -> Result<DataLoader> {
+        self.start(false)
+    }
+
+    fn start(self, fills_up: bool) -> Result<DataLoader> {
         if self.batch_size == 0 {
             return Err(Error::invalid("batch_size", 0, "at least 1"));
         }
@@ -163,7 +174,8 @@ impl DataLoaderBuilder {
             n => Some(Workers::start(&maker, n, ahead)?),
         };
         let n_samples = maker.dataset.len();
-        let mut loader = DataLoader { maker, sampler, n_samples, workers, epoch: 0, next: 0, batches: Arc::default() };
+        let (epoch, next, batches, pad) = (0, 0, Arc::default(), 0);
+        let mut loader = DataLoader { maker, sampler, n_samples, workers, epoch, next, batches, fills_up, pad };
         loader.seek(0, 0)?;
         Ok(loader)
     }
@@ -211,7 +223,9 @@ impl DataLoader {
     /// # Errors
     /// None so far.
     pub fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
-        self.batches = Arc::new(self.sampler.batches(self.n_samples, epoch));
+        let mut batches = self.sampler.batches(self.n_samples, epoch);
+        self.pad = if self.fills_up { self.sampler.fill_up(&mut batches) } else { 0 };
+        self.batches = Arc::new(batches);
         (self.epoch, self.next) = (epoch, batch);
         if let Some(workers) = &self.workers {
             workers.restart(epoch, Arc::clone(&self.batches), batch);

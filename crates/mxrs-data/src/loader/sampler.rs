@@ -68,6 +68,17 @@ impl BatchSampler {
         }
         order.chunks(size).map(<[u64]>::to_vec).collect()
     }
+
+    /// Fills up the last of an epoch's batches with samples from the start of the epoch, over and over if need be; how many.
+    pub(super) fn fill_up(&self, batches: &mut [Vec<u64>]) -> usize {
+        let Some(last) = batches.last() else { return 0 };
+        let n = self.batch_size.saturating_sub(last.len());
+        let start: Vec<u64> = batches[0].iter().copied().cycle().take(n).collect();
+        if let Some(last) = batches.last_mut() {
+            last.extend(start);
+        }
+        n
+    }
 }
 
 #[cfg(test)]

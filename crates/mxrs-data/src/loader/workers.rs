@@ -115,7 +115,7 @@ impl Shared {
             let number = state.begin;
             let samples = usize::try_from(number).ok().and_then(|at| state.batches.get(at)).cloned();
             // The one that is waited for is always made.
-            let may_begin = number < state.take + state.ahead.max(1);
+            let may_begin = number < state.take.saturating_add(state.ahead.max(1));
             let Some(samples) = samples.filter(|_| may_begin) else {
                 state = state.wait(&self.work);
                 continue;

@@ -4,10 +4,14 @@ use mxrs_types::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// Records that the log names one by one.
+const N_NAMED: u64 = 10;
+
 /// Counts records that are passed over, each once however often it comes.
 #[derive(Debug, Default)]
 pub(super) struct BadRecords {
     most: u64,
+    /// Never more than there are records, of all of which the source keeps the offsets where some may be bad.
     offsets: BTreeSet<u64>,
 }
 
@@ -40,8 +44,22 @@ impl BadRecords {
             });
         }
         self.offsets.insert(offset);
-        tracing::warn!("{}: bad record at offset {offset} left out: {error}", path.display());
+        if let Some(line) = self.line(path, offset, &error) {
+            tracing::warn!("{line}");
+        }
         Ok(())
+    }
+
+    /// What the log says of the record that was taken note of last.
+    fn line(&self, path: &Path, offset: u64, error: &Error) -> Option<String> {
+        let (n, path) = (self.len(), path.display());
+        match n {
+            0..=N_NAMED => Some(format!("{path}: bad record at offset {offset} left out: {error}")),
+            _ if n == N_NAMED + 1 => {
+                Some(format!("{path}: more than {N_NAMED} bad records: further ones are only counted"))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -60,5 +78,22 @@ mod tests {
         assert_eq!(bad.offsets().collect::<Vec<_>>(), [4, 8]);
         assert!(bad.note(path, 12, error()).unwrap_err().to_string().contains("at most 2 bad records"));
         assert_eq!(BadRecords::new(0).note(path, 4, error()), Err(error()));
+    }
+
+    #[test]
+    fn a_file_of_bad_records_is_told_of_in_a_few_lines() {
+        let mut bad = BadRecords::new(u64::MAX);
+        let error = Error::invalid("image", "nothing", "an image");
+        let path = Path::new("x.rec");
+        let mut lines = Vec::new();
+        for offset in 0..1000 {
+            bad.note(path, offset, error.clone()).unwrap();
+            lines.extend(bad.line(path, offset, &error));
+        }
+        let (last, named) = lines.split_last().unwrap();
+        assert_eq!(named.len() as u64, N_NAMED);
+        assert!(named.iter().all(|line| line.contains("x.rec: bad record at offset")), "{named:?}");
+        assert!(last.contains("x.rec") && last.contains("only counted"), "{last}");
+        assert_eq!((bad.len(), bad.offsets().count()), (1000, 1000));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bad_records::BadRecords;
 use super::labels::ListLabels;
-use super::{ImageRecordIter, mean_image};
+use super::{ImageRecordIter, Seen, mean_image};
 use crate::detect::{DetectAugment, Detection, N_BEFORE};
 use crate::record_source::{Chunks, RecordSource, Shuffle};
 use crate::{Augment, DataDesc, DecodeLimits, ImageOptions, ImageThreads, PixelType, PrefetchingIter};
@@ -162,7 +162,10 @@ impl ImageRecordIterBuilder {
     }
 
     /// Records that cannot be read or decoded and are left out before that is an error; 0. Their rows in a batch are taken
-    /// by other records of it and counted as padding, so that batches begin at the same records whatever is bad.
+    /// by other records of it and counted as padding, so that batches begin at the same records whatever is bad. A batch with
+    /// no good record that counts is left out, and is not counted by [`crate::DataIter::seek`]: going to a batch therefore
+    /// decodes a record of every batch before it in its epoch, and more where that one is bad. An epoch with no good record is an
+    /// error. The log names the first ten that are left out; all are in [`ImageRecordIter::bad_records`].
     #[must_use]
     pub fn max_bad_records(self, max_bad_records: u64) -> Self {
         Self { max_bad_records, ..self }
@@ -297,6 +300,7 @@ impl ImageRecordIterBuilder {
             labels: [labels],
             label_width,
             finished: false,
+            seen: Seen::Nothing,
         };
         if let Some(path) = mean_img.filter(|_| iter.settings.pixel_type != PixelType::U8) {
             let shape = iter.settings.image.data_shape;

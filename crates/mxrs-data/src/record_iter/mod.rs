@@ -2,9 +2,11 @@
 
 mod bad_records;
 mod builder;
+mod fill;
 mod labels;
 mod mean_image;
 mod params;
+mod place;
 mod row;
 
 pub use builder::ImageRecordIterBuilder;
@@ -14,9 +16,8 @@ use crate::{Batch, DataBatch, DataDesc, DataIter, Image, PixelType};
 use bad_records::BadRecords;
 use labels::ListLabels;
 use mxrs_format::{AlignedBytes, Dense};
-use mxrs_sync::{Arc, Mutex, Team};
-use mxrs_types::{DType, Error, Result};
-use row::{Row, RowSettings};
+use mxrs_sync::{Arc, Team};
+use mxrs_types::{DType, Error, ErrorKind, FormatErrorKind, Result};
 use std::path::Path;
 
 /// Images between two lines of the log while a mean image is computed.
@@ -47,7 +48,8 @@ const BATCH_OF_MEAN: u64 = 10_000;
 /// wrapped batch of the last one ended). [`DataBatch::index`] holds the ids in the headers of the records.
 ///
 /// A record that cannot be read, decoded or prepared is an error that names file, record and offset. It ends the epoch; the
-/// records of the broken batch are not delivered. See [`ImageRecordIterBuilder::max_bad_records`] for going on instead.
+/// records of the broken batch are not delivered. See [`ImageRecordIterBuilder::max_bad_records`] for going on instead, and
+/// [`DataIter::n_bad_records`] for how many were left out.
 ///
 /// It is also a plain iterator over [`Batch`]es of `f32`.
 pub struct ImageRecordIter {
@@ -62,6 +64,18 @@ pub struct ImageRecordIter {
     /// Numbers in a row of labels.
     label_width: usize,
     finished: bool,
+    seen: Seen,
+}
+
+/// What the batches of an epoch were so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// There was none yet.
+    Nothing,
+    /// All were left out.
+    OnlyBad,
+    /// One was delivered, or counts as delivered.
+    Good,
 }
 
 /// The records of a batch.
@@ -168,119 +182,72 @@ impl ImageRecordIter {
         Ok(Records { records, pad })
     }
 
-    /// Decodes and prepares the records of one batch into `data` and `labels`, whose rows beyond them are zero.
-    fn fill(&mut self, records: &Records, data: &mut [u8], labels: &mut [f32]) -> Result<Rows> {
-        let settings = &self.settings;
-        let (n, label_width) = (settings.batch_size, self.label_width);
-        let row_len = data.len() / n;
-        let mut index = vec![0; n];
-        let shared = RowSettings {
-            builder: settings,
-            list: self.list.as_deref(),
-            mean_image: self.mean_image.as_deref(),
-            epoch: self.source.epoch(),
-            path: &settings.path_imgrec,
-        };
-        let places = data.chunks_exact_mut(row_len).zip(labels.chunks_exact_mut(label_width));
-        let places = places.zip(&mut index).zip(&records.records);
-        let rows: Vec<Mutex<Row<'_>>> = places
-            .map(|(((data, labels), id), record)| Mutex::new(Row { record, data, labels, id, outcome: Ok(None) }))
-            .collect();
-        let fill = |i: usize| rows[i].lock().fill(&shared);
-        // Inside a loop of this team no other team would share anything.
-        match self.team.size() {
-            1 => (0..rows.len()).for_each(fill),
-            _ => self.team.run(rows.len(), &fill),
-        }
-        let mut images = Vec::new();
-        let mut bad = Vec::new();
-        for (i, row) in rows.into_iter().enumerate() {
-            let row = row.into_inner();
-            match row.outcome {
-                Ok(image) => images.extend(image),
-                Err(e) => {
-                    self.bad.note(&settings.path_imgrec, row.record.offset, e)?;
-                    bad.push(i);
-                }
+    /// The records of the next batch, unless the epoch has ended.
+    ///
+    /// # Errors
+    /// Those of reading; at the end, that all records were bad.
+    fn next_records(&mut self) -> Result<Option<Records>> {
+        if !self.finished {
+            let records = self.read_records()?;
+            if !records.records.is_empty() {
+                return Ok(Some(records));
             }
         }
-        let mut rows = Rows { index, images, pad: records.pad };
-        if !bad.is_empty() {
-            self.close_ranks(&bad, records.records.len(), data, labels, &mut rows)?;
+        if self.seen == Seen::OnlyBad {
+            return Err(Error::new(ErrorKind::Format {
+                path: Some(self.path().into()),
+                offset: None,
+                kind: FormatErrorKind::InvalidValue,
+                context: "the records of an epoch are only bad ones, expected at least one good record".into(),
+            }));
         }
-        Ok(rows)
+        Ok(None)
     }
 
-    /// Moves the good rows together and fills up behind them with the first good ones again.
-    fn close_ranks(&self, bad: &[usize], n: usize, data: &mut [u8], labels: &mut [f32], rows: &mut Rows) -> Result<()> {
-        let (n_rows, width) = (self.settings.batch_size, self.label_width);
-        let len = data.len() / n_rows;
-        let good: Vec<usize> = (0..n).filter(|i| bad.binary_search(i).is_err()).collect();
-        if good.is_empty() {
-            let expected = format!("at least one good record among the {n} of a batch");
-            return Err(Error::invalid("records of a batch", "only bad ones", expected)
-                .context(format!("reading {}", self.path().display())));
-        }
-        let n_valid = n_rows - rows.pad;
-        rows.pad += bad.iter().filter(|i| **i < n_valid).count();
-        // Sources are never before their targets until all good rows have moved.
-        for (to, &from) in good.iter().enumerate() {
-            data.copy_within(from * len..(from + 1) * len, to * len);
-            labels.copy_within(from * width..(from + 1) * width, to * width);
-            rows.index[to] = rows.index[from];
-        }
-        for to in good.len()..n {
-            let from = (to - good.len()) % good.len();
-            data.copy_within(from * len..(from + 1) * len, to * len);
-            labels.copy_within(from * width..(from + 1) * width, to * width);
-            rows.index[to] = rows.index[from];
-        }
-        Ok(())
-    }
-
-    /// The records of the next batch, unless the epoch has ended.
-    fn next_records(&mut self) -> Result<Option<Records>> {
-        if self.finished {
-            return Ok(None);
-        }
-        let records = self.read_records().inspect_err(|_| self.finished = true)?;
-        Ok(Some(records).filter(|records| !records.records.is_empty()))
+    /// After an error: it ends the epoch.
+    fn end(&mut self) {
+        (self.finished, self.seen) = (true, Seen::Nothing);
     }
 
     fn next_plain(&mut self) -> Result<Option<Batch>> {
         if self.settings.pixel_type != PixelType::F32 {
             return Err(Error::invalid("dtype of plain batches", self.settings.pixel_type.dtype(), "float32"));
         }
-        let Some(records) = self.next_records()? else { return Ok(None) };
         let (n, label_width) = (self.settings.batch_size, self.label_width);
         let data_shape = self.settings.image.data_shape;
-        let mut data = vec![0.0_f32; n * self.settings.image.n_elements()?];
-        let mut labels = vec![0.0; n * label_width];
-        let rows = self.fill(&records, bytemuck::cast_slice_mut(&mut data), &mut labels)?;
-        let Rows { index, images, pad } = rows;
-        Ok(Some(Batch { data, labels, index, pad, n, data_shape, label_width, images }))
+        while let Some(records) = self.next_records()? {
+            let mut data = vec![0.0_f32; n * self.settings.image.n_elements()?];
+            let mut labels = vec![0.0; n * label_width];
+            let rows = self.fill(&records, bytemuck::cast_slice_mut(&mut data), &mut labels)?;
+            if let Some(Rows { index, images, pad }) = rows {
+                return Ok(Some(Batch { data, labels, index, pad, n, data_shape, label_width, images }));
+            }
+        }
+        Ok(None)
     }
 
     fn next_tensors(&mut self) -> Result<Option<DataBatch>> {
-        let Some(records) = self.next_records()? else { return Ok(None) };
-        let ([data], [label]) = (&self.data, &self.labels);
-        let (dtype, shape, label_shape) = (data.dtype, data.shape.clone(), label.shape.clone());
-        let len = shape.checked_size_bytes(dtype)?;
-        let mut data = match &self.settings.lender {
-            Some(lender) => {
-                let mut lent = lender.lend(len)?;
-                // Rows that are not written are zero.
-                let written = len / self.settings.batch_size * records.records.len();
-                lent[written..].fill(0);
-                lent
-            }
-            None => AlignedBytes::zeroed(len),
-        };
-        let mut labels = vec![0.0_f32; label_shape.n_elements()];
-        let Rows { index, pad, .. } = self.fill(&records, &mut data, &mut labels)?;
-        let data = Dense::new(dtype, shape, data)?;
-        let labels = Dense::new(DType::F32, label_shape, AlignedBytes::copy_of(bytemuck::cast_slice(&labels)))?;
-        Ok(Some(DataBatch { data: vec![data], labels: vec![labels], index, pad }))
+        while let Some(records) = self.next_records()? {
+            let ([data], [label]) = (&self.data, &self.labels);
+            let (dtype, shape, label_shape) = (data.dtype, data.shape.clone(), label.shape.clone());
+            let len = shape.checked_size_bytes(dtype)?;
+            let mut data = match &self.settings.lender {
+                Some(lender) => {
+                    let mut lent = lender.lend(len)?;
+                    // Rows that are not written are zero.
+                    let written = len / self.settings.batch_size * records.records.len();
+                    lent[written..].fill(0);
+                    lent
+                }
+                None => AlignedBytes::zeroed(len),
+            };
+            let mut labels = vec![0.0_f32; label_shape.n_elements()];
+            let Some(Rows { index, pad, .. }) = self.fill(&records, &mut data, &mut labels)? else { continue };
+            let data = Dense::new(dtype, shape, data)?;
+            let labels = Dense::new(DType::F32, label_shape, AlignedBytes::copy_of(bytemuck::cast_slice(&labels)))?;
+            return Ok(Some(DataBatch { data: vec![data], labels: vec![labels], index, pad }));
+        }
+        Ok(None)
     }
 }
 
@@ -288,9 +255,7 @@ impl Iterator for ImageRecordIter {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.next_plain().transpose();
-        self.finished |= matches!(batch, Some(Err(_)));
-        batch
+        self.next_plain().inspect_err(|_| self.end()).transpose()
     }
 }
 
@@ -308,7 +273,7 @@ impl DataIter for ImageRecordIter {
     }
 
     fn next_batch(&mut self) -> Result<Option<DataBatch>> {
-        self.next_tensors().inspect_err(|_| self.finished = true)
+        self.next_tensors().inspect_err(|_| self.end())
     }
 
     fn reset(&mut self) -> Result<()> {
@@ -316,10 +281,7 @@ impl DataIter for ImageRecordIter {
     }
 
     fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
-        let n_read = batch.saturating_mul(self.settings.batch_size as u64);
-        self.source.start(epoch, n_read)?;
-        self.finished = false;
-        Ok(())
+        self.go_to(epoch, batch)
     }
 
     fn epoch(&self) -> u64 {
@@ -328,6 +290,16 @@ impl DataIter for ImageRecordIter {
 
     fn n_examples(&self) -> Option<u64> {
         self.source.known_len()
+    }
+
+    /// Unknown where records may be bad: batches of nothing else are left out.
+    fn n_batches(&self) -> Option<u64> {
+        let n_examples = self.source.known_len().filter(|_| self.settings.max_bad_records == 0);
+        n_examples.map(|n| n.div_ceil(self.settings.batch_size as u64))
+    }
+
+    fn n_bad_records(&self) -> u64 {
+        self.bad.len()
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use mxrs_data::{DataBatch, DataIter, ImageRecordIterBuilder};
 use mxrs_format::recordio::{ImageRecord, RecordWriter};
 use mxrs_format::{ArrayFile, Element, Options, Tensor};
 use std::collections::{BTreeMap, HashMap};
@@ -57,6 +58,28 @@ pub fn write_records(path: &Path, images: &[Vec<u8>]) -> Vec<u64> {
     offsets
 }
 
+/// What is left of an epoch.
+pub fn epoch_of(iter: &mut impl DataIter) -> Vec<DataBatch> {
+    std::iter::from_fn(|| iter.next_batch().unwrap()).collect()
+}
+
+/// The first epochs of a new iterator.
+pub fn epochs(builder: ImageRecordIterBuilder, n: usize) -> Vec<Vec<DataBatch>> {
+    let mut iter = builder.build().unwrap();
+    (0..n)
+        .map(|_| {
+            let epoch = epoch_of(&mut iter);
+            DataIter::reset(&mut iter).unwrap();
+            epoch
+        })
+        .collect()
+}
+
+/// The records of an epoch, without padding.
+pub fn ids(epoch: &[DataBatch]) -> Vec<u64> {
+    epoch.iter().flat_map(|b| b.index[..b.n_valid()].to_vec()).collect()
+}
+
 /// How far two images are apart.
 #[derive(Debug)]
 pub struct Difference {
@@ -95,24 +118,25 @@ pub fn named(file_name: &str, kind: &str) -> BTreeMap<String, Tensor> {
     arrays.into_iter().filter_map(|(name, array)| Some((name.strip_prefix(kind)?.to_owned(), array))).collect()
 }
 
+fn mean(values: impl Iterator<Item = f32>) -> f32 {
+    let (n, sum) = values.fold((0.0, 0.0), |(n, sum), v| (n + 1.0, sum + f64::from(v)));
+    (sum / n) as f32
+}
+
 /// The statistic of one image of 3 x 24 x 32 numbers.
 pub fn statistic(kind: &str, x: &[f32]) -> f32 {
-    let mean = |values: &mut dyn Iterator<Item = f32>| {
-        let (n, sum) = values.fold((0.0, 0.0), |(n, sum), v| (n + 1.0, sum + f64::from(v)));
-        (sum / n) as f32
-    };
-    let half = |right: bool| mean(&mut x.iter().enumerate().filter(|(i, _)| (i % 32 >= 16) == right).map(|(_, v)| *v));
+    let half = |left: usize| mean(x.chunks_exact(32).flat_map(|row| &row[left..left + 16]).copied());
     match kind {
-        "mean" => mean(&mut x.iter().copied()),
-        "red" => mean(&mut x[..768].iter().copied()),
-        "blue" => mean(&mut x[1536..].iter().copied()),
+        "mean" => mean(x.iter().copied()),
+        "red" => mean(x[..768].iter().copied()),
+        "blue" => mean(x[1536..].iter().copied()),
         "spread" => {
-            let centre = mean(&mut x.iter().copied());
-            mean(&mut x.iter().map(|v| (v - centre).powi(2))).sqrt()
+            let centre = mean(x.iter().copied());
+            mean(x.iter().map(|v| (v - centre).powi(2))).sqrt()
         }
-        "colours" => mean(&mut x[..768].iter().zip(&x[1536..]).map(|(r, b)| (r - b).abs())),
+        "colours" => mean(x[..768].iter().zip(&x[1536..]).map(|(r, b)| (r - b).abs())),
         "corner" => x[0],
-        "sides" => half(false) - half(true),
+        "sides" => half(0) - half(16),
         "near" => x[768 + 12 * 32 + 16],
         other => panic!("{other}"),
     }

@@ -1,0 +1,88 @@
+//! Rows filled from records by the threads of the team, and what takes the place of those that cannot be.
+
+use super::row::{Row, RowSettings};
+use super::{ImageRecordIter, Records, Rows, Seen};
+use crate::Image;
+use crate::record_source::Record;
+use mxrs_sync::Mutex;
+use mxrs_types::Result;
+
+impl ImageRecordIter {
+    /// Decodes and prepares the records of one batch into `data` and `labels`, whose rows beyond them are zero. Nothing comes
+    /// of a batch where no record is good of those that count.
+    pub(super) fn fill(&mut self, records: &Records, data: &mut [u8], labels: &mut [f32]) -> Result<Option<Rows>> {
+        let n_rows = self.settings.batch_size;
+        let mut index = vec![0; n_rows];
+        let outcomes = self.fill_rows(&records.records, data, labels, &mut index);
+        let mut images = Vec::new();
+        let mut bad = Vec::new();
+        for (i, (outcome, record)) in outcomes.into_iter().zip(&records.records).enumerate() {
+            match outcome {
+                Ok(image) => images.extend(image),
+                Err(e) => {
+                    self.bad.note(&self.settings.path_imgrec, record.offset, e)?;
+                    bad.push(i);
+                }
+            }
+        }
+        let n_valid = n_rows - records.pad;
+        let n_bad = bad.iter().filter(|i| **i < n_valid).count();
+        if n_bad == n_valid {
+            if self.seen == Seen::Nothing {
+                self.seen = Seen::OnlyBad;
+            }
+            return Ok(None);
+        }
+        self.seen = Seen::Good;
+        if !bad.is_empty() {
+            self.close_ranks(&bad, records.records.len(), data, labels, &mut index);
+        }
+        Ok(Some(Rows { index, images, pad: records.pad + n_bad }))
+    }
+
+    /// Decodes and prepares records into the first rows of `data`, `labels` and `index`, as many rows each as `index` is
+    /// long, and says what became of each record.
+    pub(super) fn fill_rows(
+        &self,
+        records: &[Record],
+        data: &mut [u8],
+        labels: &mut [f32],
+        index: &mut [u64],
+    ) -> Vec<Result<Option<Image>>> {
+        let settings = &self.settings;
+        let row_len = data.len() / index.len();
+        let shared = RowSettings {
+            builder: settings,
+            list: self.list.as_deref(),
+            mean_image: self.mean_image.as_deref(),
+            epoch: self.source.epoch(),
+            path: &settings.path_imgrec,
+        };
+        let places = data.chunks_exact_mut(row_len).zip(labels.chunks_exact_mut(self.label_width));
+        let places = places.zip(index).zip(records);
+        let rows: Vec<Mutex<Row<'_>>> = places
+            .map(|(((data, labels), id), record)| Mutex::new(Row { record, data, labels, id, outcome: Ok(None) }))
+            .collect();
+        let fill = |i: usize| rows[i].lock().fill(&shared);
+        // Inside a loop of this team no other team would share anything.
+        match self.team.size() {
+            1 => (0..rows.len()).for_each(fill),
+            _ => self.team.run(rows.len(), &fill),
+        }
+        rows.into_iter().map(|row| row.into_inner().outcome).collect()
+    }
+
+    /// Moves the good rows of the first `n` together, of which there is at least one, and fills up behind them with the first
+    /// good ones again.
+    fn close_ranks(&self, bad: &[usize], n: usize, data: &mut [u8], labels: &mut [f32], index: &mut [u64]) {
+        let (len, width) = (data.len() / index.len(), self.label_width);
+        let good: Vec<usize> = (0..n).filter(|i| bad.binary_search(i).is_err()).collect();
+        // Sources are never before their targets until all good rows have moved.
+        let behind = (good.len()..n).map(|to| (to, (to - good.len()) % good.len()));
+        for (to, from) in good.iter().copied().enumerate().chain(behind) {
+            data.copy_within(from * len..(from + 1) * len, to * len);
+            labels.copy_within(from * width..(from + 1) * width, to * width);
+            index[to] = index[from];
+        }
+    }
+}
