@@ -75,5 +75,5 @@ pub mod winograd;
 pub use backend::Nnpack;
 pub use isa::Isa;
 pub use options::{Accuracy, NnpackOptions, Weights};
-pub use peak::peak_flops;
+pub use peak::{peak_flops, peak_ops};
 pub use processor::Processor;

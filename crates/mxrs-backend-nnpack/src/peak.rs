@@ -2,7 +2,10 @@
 
 use crate::Isa;
 use crate::isa::Set;
+#[cfg(target_arch = "x86_64")]
+use crate::processor::Matrices;
 use mxrs_sync::Team;
+use mxrs_types::DType;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -14,43 +17,119 @@ const STEPS: usize = 4000;
 /// Float32 operations per second of all threads of the team together, a multiply-add being two: the best of what fits into
 /// `patience`. Nothing is read from memory.
 pub fn peak_flops(team: &Team, patience: Duration) -> f64 {
-    let isa = Isa::best();
+    // Every processor multiplies float32.
+    peak_ops(team, DType::F32, patience).unwrap_or_default()
+}
+
+/// As [`peak_flops`], on numbers of a type: float32, bfloat16, which is widened where there are no products of it, int8 or
+/// uint8. `None` for others, for integers where no instruction multiplies and adds them, and where the processor has units
+/// for matrices of them, which are not measured.
+pub fn peak_ops(team: &Team, dtype: DType, patience: Duration) -> Option<f64> {
+    let multiplier = Multiplier::of(dtype)?;
     let (started, mut best) = (Instant::now(), f64::INFINITY);
     while started.elapsed() < patience || best.is_infinite() {
         let at = Instant::now();
-        team.run(team.size(), &|_| multiply_and_add(isa));
+        team.run(team.size(), &|_| multiplier.run());
         best = best.min(at.elapsed().as_secs_f64());
     }
-    (2 * SUMS * STEPS * lanes(isa) * team.size()) as f64 / best
+    Some((2 * SUMS * STEPS * multiplier.products() * team.size()) as f64 / best)
 }
 
-/// Numbers that one step of one sum works on.
-fn lanes(isa: Isa) -> usize {
-    match isa.set() {
-        Set::Portable => 4,
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => 8,
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => 16,
-    }
+/// Instructions that multiply and add; made only where the processor has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Multiplier {
+    /// Float32.
+    Single(Set),
+    /// Pairs of bfloat16.
+    #[cfg(target_arch = "x86_64")]
+    Pairs,
+    /// Fours of 8-bit integers, 64 at a time.
+    #[cfg(target_arch = "x86_64")]
+    Fours512,
+    /// The same, 32 at a time.
+    #[cfg(target_arch = "x86_64")]
+    Fours256,
 }
 
-fn multiply_and_add(isa: Isa) {
-    match isa.set() {
-        Set::Portable => {
-            let mut sums = [[black_box(1.0f32); 4]; SUMS];
-            let x = black_box(0.5f32);
-            for _ in 0..STEPS {
-                sums.iter_mut().flatten().for_each(|sum| *sum = *sum * x + 1.0);
-            }
-            black_box(sums);
+impl Multiplier {
+    /// The best for numbers of this type.
+    fn of(dtype: DType) -> Option<Self> {
+        match dtype {
+            DType::F32 => Some(Self::Single(Isa::best().set())),
+            DType::BF16 => Self::of_bfloat16(),
+            DType::I8 | DType::U8 => Self::of_bytes(),
+            _ => None,
         }
-        // SAFETY: an `Isa` is made only of instructions that the processor has.
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => unsafe { with_avx2() },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => unsafe { with_avx512() },
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn of_bfloat16() -> Option<Self> {
+        if !is_x86_feature_detected!("avx512bf16") {
+            return Some(Self::Single(Isa::best().set()));
+        }
+        (!Matrices::Bfloat16.is_there()).then_some(Self::Pairs)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn of_bytes() -> Option<Self> {
+        if is_x86_feature_detected!("avx512vnni") {
+            return (!Matrices::Bytes.is_there()).then_some(Self::Fours512);
+        }
+        is_x86_feature_detected!("avxvnni").then_some(Self::Fours256)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn of_bfloat16() -> Option<Self> {
+        Some(Self::Single(Isa::best().set()))
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn of_bytes() -> Option<Self> {
+        None
+    }
+
+    /// Products that one step of one sum adds up.
+    fn products(self) -> usize {
+        match self {
+            Self::Single(Set::Portable) => 4,
+            #[cfg(target_arch = "x86_64")]
+            Self::Single(Set::Avx2) => 8,
+            #[cfg(target_arch = "x86_64")]
+            Self::Single(Set::Avx512) => 16,
+            #[cfg(target_arch = "x86_64")]
+            Self::Pairs | Self::Fours256 => 32,
+            #[cfg(target_arch = "x86_64")]
+            Self::Fours512 => 64,
+        }
+    }
+
+    /// All steps of all sums.
+    fn run(self) {
+        match self {
+            Self::Single(Set::Portable) => {
+                let mut sums = [[black_box(1.0f32); 4]; SUMS];
+                let x = black_box(0.5f32);
+                for _ in 0..STEPS {
+                    sums.iter_mut().flatten().for_each(|sum| *sum = *sum * x + 1.0);
+                }
+                black_box(sums);
+            }
+            // SAFETY: `of` makes it only where the processor has the instructions; so for all others.
+            #[cfg(target_arch = "x86_64")]
+            Self::Single(Set::Avx2) => unsafe { with_avx2() },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Single(Set::Avx512) => unsafe { with_avx512() },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Pairs => unsafe { with_pairs() },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Fours512 => unsafe { with_fours_512() },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Fours256 => unsafe { with_fours_256() },
+        }
     }
 }
 
@@ -63,6 +142,50 @@ fn with_avx512() {
     for _ in 0..STEPS {
         for sum in &mut sums {
             *sum = _mm512_fmadd_ps(*sum, x, one);
+        }
+    }
+    black_box(sums);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn with_pairs() {
+    use std::arch::x86_64::{_mm512_cvtne2ps_pbh, _mm512_dpbf16_ps, _mm512_set1_ps};
+    let half = _mm512_set1_ps(black_box(0.5));
+    let x = _mm512_cvtne2ps_pbh(half, half);
+    let mut sums = [half; SUMS];
+    for _ in 0..STEPS {
+        for sum in &mut sums {
+            *sum = _mm512_dpbf16_ps(*sum, x, x);
+        }
+    }
+    black_box(sums);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vnni")]
+fn with_fours_512() {
+    use std::arch::x86_64::{_mm512_dpbusd_epi32, _mm512_set1_epi8};
+    let x = _mm512_set1_epi8(black_box(1));
+    let mut sums = [x; SUMS];
+    for _ in 0..STEPS {
+        for sum in &mut sums {
+            *sum = _mm512_dpbusd_epi32(*sum, x, x);
+        }
+    }
+    black_box(sums);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,avxvnni")]
+fn with_fours_256() {
+    use std::arch::x86_64::{_mm256_dpbusd_avx_epi32, _mm256_set1_epi8};
+    let x = _mm256_set1_epi8(black_box(1));
+    // Sixteen registers: half as many sums, twice as often.
+    let mut sums = [x; SUMS / 2];
+    for _ in 0..2 * STEPS {
+        for sum in &mut sums {
+            *sum = _mm256_dpbusd_avx_epi32(*sum, x, x);
         }
     }
     black_box(sums);
@@ -92,5 +215,23 @@ mod tests {
         let flops = peak_flops(&Team::serial(), Duration::from_millis(1));
         // Between a pocket calculator and more than any core can do.
         assert!((1e6..1e13).contains(&flops), "{flops}");
+    }
+
+    #[test]
+    fn types_have_a_peak_where_they_are_multiplied() {
+        let peak = |dtype| peak_ops(&Team::serial(), dtype, Duration::from_millis(1));
+        // Products of bfloat16 are float32's where there are no others, and those of integers are not there.
+        assert!(peak(DType::BF16).is_none_or(|ops| (1e6..1e14).contains(&ops)));
+        let (signed, unsigned) = (peak(DType::I8), peak(DType::U8));
+        assert!(signed.is_none_or(|ops| (1e6..1e14).contains(&ops)) && signed.is_some() == unsigned.is_some());
+        assert_eq!((peak(DType::F64), peak(DType::I32)), (None, None));
+    }
+
+    #[test]
+    fn narrower_numbers_go_through_a_register_in_greater_number() {
+        let products = |dtype| Multiplier::of(dtype).map(Multiplier::products);
+        let single = products(DType::F32).expect("float32 is always multiplied");
+        assert!(products(DType::BF16).is_none_or(|n| n == single || n == 2 * single));
+        assert!(products(DType::I8).is_none_or(|n| n == 4 * single));
     }
 }

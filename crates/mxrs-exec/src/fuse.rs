@@ -8,6 +8,7 @@
 
 use crate::choose::choose;
 use crate::constants::folded;
+use crate::costly::has_kernels;
 use crate::lower::{Bound, Source, lower, lower_with_values};
 use crate::options::BindOptions;
 use crate::planned::planned_arena_bytes;
@@ -26,7 +27,7 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// No backend runs some node.
 pub fn lower_fused(source: Source<'_>, options: &BindOptions) -> Result<Program> {
-    if !options.fuse || !options.backends.iter().any(|backend| backend.name() != "reference") {
+    if !options.fuse || !has_kernels(&options.backends) {
         return lower(source, options);
     }
     let (plain, of_entry) = lower_with_values(source, options)?;

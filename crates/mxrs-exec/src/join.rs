@@ -41,17 +41,27 @@ struct Joint {
     parts: Vec<(Place, How)>,
 }
 
-/// The program without the copies, `None` where there is nothing to leave out.
-pub fn joined(program: &Program, which: Parts) -> Option<Program> {
+/// Steps of the concatenations that can be done in place, the largest first.
+pub fn joints(program: &Program) -> Vec<usize> {
     let is_inference = program.n_forward == program.steps.len() && program.sums.is_empty();
     if !is_inference || !program.steps.iter().any(|step| step.op == CONCAT) {
-        return None;
+        return Vec::new();
     }
+    let uses = Uses::of(program);
+    let is_joint = |(at, step): (usize, &Step)| joint(program, (at, step), &uses, Parts::Some).map(|_| at);
+    let mut joints: Vec<usize> = program.steps.iter().enumerate().filter_map(is_joint).collect();
+    let size = |at: usize| program.values[program.steps[at].outputs[0]].desc.size_bytes();
+    joints.sort_by_key(|at| std::cmp::Reverse(size(*at)));
+    joints
+}
+
+/// The program without the copies of the concatenations at these steps, `None` where there is nothing to leave out.
+pub fn joined(program: &Program, which: Parts, steps: &[usize]) -> Option<Program> {
     let uses = Uses::of(program);
     // The last one first: what is a part itself has no memory of its own for its parts to be in.
     let mut is_part = vec![false; program.values.len()];
     let mut joints = Vec::new();
-    for (at, step) in program.steps.iter().enumerate().rev() {
+    for (at, step) in program.steps.iter().enumerate().rev().filter(|(at, _)| steps.contains(at)) {
         let Some(joint) = joint(program, (at, step), &uses, which).filter(|_| !is_part[step.outputs[0]]) else {
             continue;
         };

@@ -8,6 +8,7 @@ use crate::options::BindOptions;
 use crate::pairs::with_pairs;
 use crate::program::Program;
 use crate::recompute::recomputed;
+use crate::widen::{Described, lower_wide, on_wide};
 use mxrs_graph::{
     Entry, GradientGraph, GradientRequest, Graph, HeadGrads, NodeId, Unreachable, autocast, eliminate_common, gradient,
 };
@@ -42,15 +43,21 @@ pub struct Joined {
 }
 
 /// What lowering must know of a graph besides its nodes.
-pub struct Typed {
+struct Typed {
     known: Known,
     bound: FxHashMap<NodeId, Bound>,
+}
+
+impl Typed {
+    fn parts(&self) -> (&Known, &FxHashMap<NodeId, Bound>) {
+        (&self.known, &self.bound)
+    }
 }
 
 impl Joined {
     /// Differentiates the graph as [`BindOptions::gradients`] says, and lets the gradient compute again what
     /// [`BindOptions::recompute`] says. `bound` lists the variables that have arrays; operators work as in training or as
-    /// at inference.
+    /// at inference. Where 16 bits lack kernels, the graph is widened first.
     ///
     /// # Errors
     /// Names no argument has; an operator that is not differentiable; a budget of bytes that cannot be met; no backend for
@@ -62,26 +69,42 @@ impl Joined {
         options: &BindOptions,
         is_train: bool,
     ) -> Result<Self> {
-        let n_heads = graph.heads().len();
-        let mut joined = Self {
-            graph: graph.clone(),
-            n_forward_nodes: graph.n_nodes(),
-            n_forward_heads: n_heads,
-            typed: Typed { known: known.clone(), bound: bound.clone() },
-            is_train,
-            gradients: Vec::new(),
-            head_grads: vec![None; n_heads],
+        let plain = || {
+            let n_heads = graph.heads().len();
+            Self {
+                graph: graph.clone(),
+                n_forward_nodes: graph.n_nodes(),
+                n_forward_heads: n_heads,
+                typed: Typed { known: known.clone(), bound: bound.clone() },
+                is_train,
+                gradients: Vec::new(),
+                head_grads: vec![None; n_heads],
+            }
         };
-        let Some(requests) = &options.gradients else { return Ok(joined) };
+        let Some(requests) = &options.gradients else { return Ok(plain()) };
+        if wanted(graph, requests)?.is_empty() {
+            return Ok(plain());
+        }
+        let make = |described: Described<'_>| Self::differentiated(described, requests, options, is_train);
+        let check = |joined: &Self| joined.lower(options).map(drop);
+        Ok(on_wide((graph, known, bound), options, is_train, make, check)?.0)
+    }
+
+    /// The graph joined with the gradients that are requested of it.
+    fn differentiated(
+        (graph, known, bound): Described<'_>,
+        requests: &GradRequests,
+        options: &BindOptions,
+        is_train: bool,
+    ) -> Result<Self> {
+        let n_heads = graph.heads().len();
         let wanted = wanted(graph, requests)?;
-        if wanted.is_empty() {
-            return Ok(joined);
-        }
         let forward = Forward { graph, known, bound };
-        for &id in &wanted {
-            let name = &graph.node(id).name;
-            joined.gradients.push(forward.describe(name.clone(), requests.of(name), graph.output_id(id, 0).index()));
-        }
+        let describe = |id: &NodeId| {
+            let name = &graph.node(*id).name;
+            forward.describe(name.clone(), requests.of(name), graph.output_id(*id, 0).index())
+        };
+        let gradients: Vec<Wanted> = wanted.iter().map(describe).collect();
         let mut differentiated = gradient(
             graph,
             &options.ops,
@@ -101,24 +124,28 @@ impl Joined {
         if let Some(paired) = with_pairs(&differentiated, known, options, is_train)? {
             differentiated = paired;
         }
-        let requests: Vec<GradReq> = joined.gradients.iter().map(|g| g.request).collect();
+        let requests: Vec<GradReq> = gradients.iter().map(|g| g.request).collect();
         let lower = |candidate: &GradientGraph| {
             let typed = forward.typed(candidate, options)?;
-            let source = (&candidate.graph, candidate.n_forward_nodes, n_heads, &typed);
+            let source = (&candidate.graph, candidate.n_forward_nodes, n_heads, typed.parts());
             lower_typed(source, &requests, options, is_train, lower)
         };
         let typed = forward.typed(&differentiated, options)?;
         if let Some(less) = recomputed(&differentiated, &typed.known, options, is_train, lower)? {
             differentiated = less;
         }
-        joined.typed = forward.typed(&differentiated, options)?;
-        joined.head_grads = forward.head_grads(&differentiated);
-        joined.n_forward_nodes = differentiated.n_forward_nodes;
-        joined.graph = Arc::new(differentiated.graph);
-        Ok(joined)
+        Ok(Self {
+            typed: forward.typed(&differentiated, options)?,
+            head_grads: forward.head_grads(&differentiated),
+            n_forward_nodes: differentiated.n_forward_nodes,
+            n_forward_heads: n_heads,
+            graph: Arc::new(differentiated.graph),
+            is_train,
+            gradients,
+        })
     }
 
-    /// The graph that [`Self::lower`] makes a program of.
+    /// The graph that [`Self::lower`] is given; a program of another one names that ([`Program::rewritten`]).
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
@@ -130,7 +157,15 @@ impl Joined {
     pub fn lower(&self, options: &BindOptions) -> Result<Program> {
         let requests: Vec<GradReq> = self.gradients.iter().map(|g| g.request).collect();
         let (n_nodes, n_heads) = (self.n_forward_nodes, self.n_forward_heads);
-        let source = (&*self.graph, n_nodes, n_heads, &self.typed);
+        let (known, bound) = self.typed.parts();
+        if requests.is_empty() {
+            let lower = |(graph, known, bound): Described<'_>| {
+                let source = (graph, graph.n_nodes(), n_heads, (known, bound));
+                lower_typed(source, &requests, options, self.is_train, lower_fused)
+            };
+            return lower_wide((&self.graph, known, bound), options, self.is_train, lower);
+        }
+        let source = (&*self.graph, n_nodes, n_heads, (known, bound));
         lower_typed(source, &requests, options, self.is_train, lower_fused)
     }
 }
@@ -140,8 +175,9 @@ fn eliminates(options: &BindOptions) -> bool {
     options.eliminate_common && options.ops.get("_copy").is_ok()
 }
 
-/// The graph to bind: in mixed precision where [`BindOptions::autocast`] says so, and without common subexpressions where [`BindOptions::eliminate_common`] says so. Variables keep their
-/// order and names; heads keep their order, and may have another name.
+/// The graph to bind: in mixed precision where [`BindOptions::autocast`] says so, and without common subexpressions where
+/// [`BindOptions::eliminate_common`] says so. Variables keep their order and names; heads keep their order, and may have
+/// another name.
 ///
 /// # Errors
 /// None that a graph causes.
@@ -155,9 +191,12 @@ pub fn forward_graph(graph: &Graph, options: &BindOptions) -> Result<Graph> {
     if eliminates(options) { eliminate_common(graph, &options.ops) } else { Ok(graph.clone()) }
 }
 
-/// Lowers a graph with so many forward nodes and forward heads.
+/// A graph, how many of its nodes and heads are forward, and what lowering must know besides.
+type Counted<'a> = (&'a Graph, usize, usize, (&'a Known, &'a FxHashMap<NodeId, Bound>));
+
+/// Lowers a graph.
 fn lower_typed(
-    (graph, n_forward_nodes, n_forward_heads, typed): (&Graph, usize, usize, &Typed),
+    (graph, n_forward_nodes, n_forward_heads, (known, bound)): Counted<'_>,
     requests: &[GradReq],
     options: &BindOptions,
     is_train: bool,
@@ -168,9 +207,9 @@ fn lower_typed(
     let source = Source {
         graph,
         n_forward_nodes,
-        shapes: &typed.known.shapes,
-        dtypes: &typed.known.dtypes,
-        bound: &typed.bound,
+        shapes: &known.shapes,
+        dtypes: &known.dtypes,
+        bound,
         output_reqs: &output_reqs,
         n_forward_heads,
         is_train,

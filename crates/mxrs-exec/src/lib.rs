@@ -3,8 +3,8 @@
 //! [`Executor::bind`] turns a graph and arrays into one static program: every decision (backend, layout, packing of
 //! constants, buffer addresses) is taken then. [`Executor::forward`] pushes it to the engine as one task, or one per
 //! operator when bulk execution is off. Several executors may share memory ([`MemoryPool`], [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records them for gradients
-//! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name; of operators it names additions,
-//! concatenations and those that gradients are summed with, and gives the common ones a method each.
+//! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name but the reference kernels;
+//! of operators it names additions, concatenations and those that gradients are summed with, and gives the common ones a method each.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};
@@ -48,6 +48,7 @@ mod buckets;
 mod choose;
 mod constants;
 mod copy_images;
+mod costly;
 mod dry;
 mod executor;
 mod freeze;
@@ -85,6 +86,7 @@ mod widen;
 
 pub use buckets::{Bucket, BucketingExecutor};
 pub use choose::{Choice, Refusal, choose, choose_reorder};
+pub use costly::Warned;
 pub use dry::{DryGraph, PlannedGraph, PlannedTensor, TensorKind, plan_graph};
 pub use executor::Executor;
 pub use gradients::{BoundGradient, GradReq, GradRequests};

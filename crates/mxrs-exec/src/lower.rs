@@ -6,6 +6,7 @@
 
 use crate::choose::{choose_reorder, choose_tuned};
 use crate::constants::folded;
+use crate::costly;
 use crate::options::BindOptions;
 use crate::prepare::in_demand_order;
 use crate::program::{Action, Origin, Program, Step, Value, ValueId};
@@ -174,6 +175,7 @@ impl Lowering<'_> {
             OpCall { op, params, inputs: &input_descs, outputs: &output_descs, is_constant: &is_constant, is_train };
         let by = (&self.options.tuning, &*self.options.team);
         let choice = choose_tuned(&self.options.backends, &call, by, &node.name)?;
+        costly::warn(&call, &choice, self.options, &node.name);
         let multiply_adds = (op.multiply_adds)(&call);
         let planned = choice.planned;
         let ignored: Vec<usize> = op.unread_inputs(is_train).collect();

@@ -1,5 +1,6 @@
 //! How to bind.
 
+use crate::costly::Warned;
 use crate::gradients::GradRequests;
 use crate::pool::MemoryPool;
 use crate::store::PackedStore;
@@ -73,10 +74,19 @@ pub struct BindOptions {
     pub patterns: Arc<[Pattern]>,
     /// How much is logged of it (`MXNET_SUBGRAPH_VERBOSE`): 0 nothing, 1 that chains were left as they are, 2 every chain.
     pub pattern_verbosity: u8,
+    /// Weights that one call of an aggregating optimizer updates (`MXNET_OPTIMIZER_AGGREGATION_SIZE`), where what is bound is
+    /// asked for an optimizer by name.
+    pub optimizer_aggregation: usize,
+    /// Whether calls on bfloat16 compute in it at inference, where there are kernels; otherwise it is only stored, as float16 is.
+    /// For processors whose products of bfloat16 are slower than those of float32.
+    pub short_products: bool,
+    /// Operators that the log has called slow: each is named once by all that is bound with this.
+    pub warned: Arc<Warned>,
     /// Operators that gradients and [`Self::patterns`] are made of.
     pub ops: OpSet,
     /// Mixed precision: calls that are worth it compute in this 16-bit type, as MXNet's AMP has it; parameters, gradients
-    /// of parameters, inputs and outputs stay in float32. None by default.
+    /// of parameters, inputs and outputs stay in float32. Where products of that type have no kernels, their inputs are rounded
+    /// to it and float32 computes. None by default.
     pub autocast: Option<DType>,
     /// Element type of variables that nothing else determines.
     pub default_dtype: DType,
@@ -107,6 +117,9 @@ impl BindOptions {
             pattern_verbosity: 1,
             fuse: true,
             fuse_verbose: false,
+            optimizer_aggregation: 4,
+            short_products: true,
+            warned: Arc::default(),
             ops: OpSet::default(),
             autocast: None,
             default_dtype: DType::F32,

@@ -1,4 +1,4 @@
-//! What a graph becomes before it is lowered for inference: calls on float16 calls on float32 where that is faster, chains of
+//! What a graph becomes before it is lowered for inference: calls on 16 bits calls on float32 where that is faster, chains of
 //! calls one call, as [`BindOptions::patterns`] say.
 //!
 //! A replacement is taken where a backend has a kernel for it, or where none has one for what it replaces. Whatever goes
@@ -11,7 +11,7 @@ use crate::lower::{Bound, Source};
 use crate::options::BindOptions;
 use crate::program::Program;
 use crate::report::FusedReport;
-use crate::widen::widened;
+use crate::widen::{Described, lower_wide};
 use mxrs_graph::{Graph, NodeId, Partitioned, Partitioning, partition};
 use mxrs_op::{Backend, Member, OpCall, Proposal, Support, TensorDesc};
 use mxrs_types::{Result, WriteReq};
@@ -28,16 +28,8 @@ pub fn lower_inference(
     bound: &FxHashMap<NodeId, Bound>,
     options: &BindOptions,
 ) -> Result<Program> {
-    if let Some(wide) = widened(graph, known, bound, options) {
-        match lower_typed(&wide.graph, &wide.known, &wide.bound, options) {
-            Ok(program) => {
-                let rewritten = program.rewritten.clone().or(Some(Arc::new(wide.graph)));
-                return Ok(Program { rewritten, ..program });
-            }
-            Err(error) => tracing::warn!(%error, "calls on float16 stay what they are"),
-        }
-    }
-    lower_typed(graph, known, bound, options)
+    let lower = |(graph, known, bound): Described<'_>| lower_typed(graph, known, bound, options);
+    lower_wide((graph, known, bound), options, false, lower)
 }
 
 fn lower_typed(
@@ -111,12 +103,18 @@ fn lower_partitioned(
 }
 
 /// Cost of a call on the backend that would run it; `None` where no backend runs it.
-pub(crate) fn cost(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Option<f64> {
+fn cost(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Option<f64> {
     let costs = backends.iter().filter_map(|backend| match backend.supports(call) {
         Support::Yes { cost } => Some(cost),
         Support::No(_) => None,
     });
     costs.min_by(f64::total_cmp)
+}
+
+/// Whether a backend with a better kernel than the reference runs a call.
+pub(crate) fn is_fast(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> bool {
+    let is_fast = |support| matches!(support, Support::Yes { cost } if cost < Support::REFERENCE_COST);
+    backends.iter().any(|backend| is_fast(backend.supports(call)))
 }
 
 /// Whether some backend has a kernel for the replacement, or the chain runs on reference kernels anyway.

@@ -10,6 +10,9 @@ use mxrs_storage::{Block, Tag};
 use mxrs_types::{Device, Result};
 use std::sync::Arc;
 
+/// Concatenations that are tried one by one; each costs a plan of the memory.
+const MOST_TRIED: usize = 16;
+
 /// Memory for the temporaries of a program, when there are any.
 ///
 /// # Errors
@@ -39,28 +42,51 @@ impl Planned {
     /// A contradiction in the program, sizes that do not fit.
     pub fn new(program: Program, options: &PlanOptions) -> Result<Self> {
         let program = summed(program, options);
-        if options.enable_inplace {
-            let quiet = PlanOptions { verbose: false, ..*options };
-            let mut limit = None;
-            for which in [Parts::Some, Parts::All] {
-                let Some(joined) = join::joined(&program, which) else { continue };
-                let memory = plan(&joined, &quiet)?;
-                let limit = match limit {
-                    Some(limit) => limit,
-                    None => *limit.insert(arena_bytes(&plan(&program, &quiet)?)),
-                };
-                let in_place = arena_bytes(&memory);
-                if in_place <= limit {
-                    // Once more where the plan is to be logged: only the one that is used should be.
-                    let plan = if options.verbose { plan(&joined, options)? } else { memory };
-                    return Ok(Self { program: joined, plan });
-                }
-                tracing::debug!("parts joined in place ({which:?}) would need {in_place} bytes, not {limit}");
-            }
+        if options.enable_inplace
+            && let Some(joined) = joined(&program, options)?
+        {
+            let plan = plan(&joined, options)?;
+            return Ok(Self { program: joined, plan });
         }
         let (folded, plan) = inplace_add::planned(&program, options)?;
         Ok(Self { program: folded.unwrap_or(program), plan })
     }
+}
+
+/// The program with concatenations in place, where that needs no larger arena: all of them, else those that need no copy at all, else
+/// one after the other, the largest first.
+fn joined(program: &Program, options: &PlanOptions) -> Result<Option<Program>> {
+    let joints = join::joints(program);
+    if joints.is_empty() {
+        return Ok(None);
+    }
+    let quiet = PlanOptions { verbose: false, ..*options };
+    let limit = arena_bytes(&plan(program, &quiet)?);
+    let fitting = |which: Parts, steps: &[usize]| {
+        let Some(joined) = join::joined(program, which, steps) else { return Ok(None) };
+        let bytes = arena_bytes(&plan(&joined, &quiet)?);
+        if bytes > limit {
+            tracing::debug!(
+                "{} concatenations in place ({which:?}) would need {bytes} bytes, not {limit}",
+                steps.len()
+            );
+        }
+        Ok((bytes <= limit).then_some(joined))
+    };
+    for which in [Parts::Some, Parts::All] {
+        if let Some(joined) = fitting(which, &joints)? {
+            return Ok(Some(joined));
+        }
+    }
+    let (mut taken, mut best) = (Vec::new(), None);
+    for step in joints.into_iter().take(MOST_TRIED) {
+        taken.push(step);
+        match fitting(Parts::Some, &taken)? {
+            Some(joined) => best = Some(joined),
+            None => _ = taken.pop(),
+        }
+    }
+    Ok(best)
 }
 
 /// Bytes of the arena that a program would have.

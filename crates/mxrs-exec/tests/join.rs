@@ -118,6 +118,21 @@ fn a_whole_that_is_a_part_is_made_where_it_belongs() {
     check(&graph, [1, 16, 4], (1, 0, 2));
 }
 
+#[test]
+fn one_that_needs_more_memory_does_not_keep_others_from_their_places() {
+    let graph = graph_of(|net, data| {
+        let early = net.call("exp", &[data]);
+        // The most memory is needed between the parts of the first whole.
+        let wide = net.call_with("Concat", &[("num_args", "32")], &[data; 32]);
+        let narrow = [("axis", "1"), ("begin", "0"), ("end", "16")];
+        let narrow = net.call_with("slice_axis", &narrow, &[&wide]);
+        let late = net.call("square", &[&narrow]);
+        let whole = net.call_with("Concat", &[("num_args", "2")], &[&early, &late]);
+        branches(net, &whole, &["exp", "square", "tanh"])
+    });
+    check(&graph, [1, 16, 4], (2, 0, 3));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

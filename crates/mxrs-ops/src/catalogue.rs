@@ -1,6 +1,5 @@
 //! The list of built operators: one line per file, or per family of updates.
 
-use crate::precision::with_precision;
 use mxrs_op::{OpDef, OpSet};
 
 macro_rules! operators {
@@ -125,7 +124,7 @@ fn all() -> impl Iterator<Item = &'static (&'static str, fn() -> OpDef)> {
 /// # Panics
 /// Never: a test of this crate says that no two operators share a name.
 pub fn catalogue() -> OpSet {
-    OpSet::new(all().map(|(_, define)| with_precision(define()))).expect("operator names are unique")
+    OpSet::new(all().map(|(_, define)| define())).expect("operator names are unique")
 }
 
 /// Built operators with the module that declares each, as a path relative to this crate's `src`: `nn/lrn` is the file

@@ -44,7 +44,6 @@ pub mod nn;
 mod numeric;
 pub mod optim;
 mod pairwise;
-mod precision;
 mod products;
 pub mod quant;
 mod quantised;

@@ -139,6 +139,7 @@ fn every_gradient_is_declared() {
         "_dcasgd_mom_update",
         "_dcasgd_update",
         "_nadam_update",
+        "_nag_mom_update",
         "_preloaded_multi_adam_update",
         "_sgld_update",
         "_two_bit_compression",

@@ -19,7 +19,7 @@ pub struct Common {
     pub clip_gradient: Option<f64>,
     /// Whether half-precision weights have a master weight in single precision.
     pub multi_precision: bool,
-    /// Weights updated by one call at most, for optimizers that can (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
+    /// Weights updated by one call at most, for optimizers that can (`MXNET_OPTIMIZER_AGGREGATION_SIZE`); 4.
     pub aggregate_num: usize,
     /// Factors by parameter.
     pub mult: Multipliers,
@@ -51,10 +51,15 @@ impl Common {
         })
     }
 
-    /// Takes learning rates from a schedule. A learning rate of the optimizer's own replaces the schedule's first one.
+    /// Takes learning rates from a schedule. A learning rate of the optimizer's own, given or its default, replaces the one
+    /// that the schedule starts from, with a warning, as in MXNet: whoever gives one gives the schedule's `base_lr`.
     pub fn set_scheduler(&mut self, scheduler: Arc<dyn LrScheduler>) {
         self.scheduler = Some(match self.learning_rate {
-            Some(lr) if lr != scheduler.base_lr() => scheduler.rebased(lr),
+            Some(lr) if lr != scheduler.base_lr() => {
+                let base = scheduler.base_lr();
+                tracing::warn!("the learning rate of the optimizer, {lr}, replaces that of its schedule, {base}");
+                scheduler.rebased(lr)
+            }
             _ => scheduler,
         });
     }
@@ -151,5 +156,28 @@ impl std::fmt::Debug for Common {
             .field("wd", &self.wd)
             .field("num_update", &self.num_update)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::{MultiFactor, Warmup};
+
+    /// Rates at updates 1, 30 and 31 of steps of a tenth after update 30.
+    fn rates(learning_rate: Option<f64>, base_lr: f64) -> [f64; 3] {
+        let mut common = Common { learning_rate, ..Common::default() };
+        let steps = MultiFactor::new(vec![30], 0.1, Warmup::none(base_lr)).unwrap();
+        common.set_scheduler(Arc::new(steps));
+        [1, 30, 31].map(|update| common.lr_at(update))
+    }
+
+    /// `Optimizer.__init__` of MXNet 1.9.1: `lr_scheduler.base_lr = learning_rate` where there is one. Its `fit.py` multiplies
+    /// `--lr` by the factors of steps at epoch 0 and hands the product to both.
+    #[test]
+    fn an_own_learning_rate_is_what_the_schedule_starts_from() {
+        assert_eq!(rates(None, 0.1), [0.1, 0.1, 0.1 * 0.1]);
+        assert_eq!(rates(Some(0.1), 0.1), [0.1, 0.1, 0.1 * 0.1]);
+        assert_eq!(rates(Some(1.0), 0.1), [1.0, 1.0, 0.1], "a step at epoch 0 that only the schedule has is undone");
     }
 }

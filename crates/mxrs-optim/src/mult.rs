@@ -24,8 +24,7 @@ pub struct Multipliers {
 }
 
 impl Multipliers {
-    /// Sets factors of the learning rate; other names keep theirs. Call it with a symbol's `__lr_mult__` attributes
-    /// first, then with what the user says.
+    /// Sets factors of the learning rate; other names keep theirs. They go before a symbol's `__lr_mult__` attributes.
     pub fn set_lr_mult(&mut self, factors: impl IntoIterator<Item = (String, f64)>) {
         self.lr.extend(factors);
     }
@@ -35,7 +34,7 @@ impl Multipliers {
         self.wd.extend(factors);
     }
 
-    /// Takes `__lr_mult__` and `__wd_mult__` out of a variable's attributes.
+    /// Takes `__lr_mult__` and `__wd_mult__` out of a variable's attributes, where no factor was set for it.
     ///
     /// # Errors
     /// A text that is no finite number; the answer is attribute and text.
@@ -54,7 +53,7 @@ impl Multipliers {
             let value = value.ok_or_else(|| {
                 mxrs_types::Error::invalid(format!("attribute {key} of `{name}`"), text, "a finite number")
             })?;
-            map.insert(name.to_string(), value);
+            map.entry(name.to_string()).or_insert(value);
         }
         Ok(())
     }
@@ -88,6 +87,8 @@ mod tests {
         mult.set_wd_mult([("a_bias".to_string(), 2.0)]);
         mult.take_attributes("a_weight", [("__wd_mult__", "0.5"), ("__lr_mult__", " 3 "), ("other", "x")]).unwrap();
         assert_eq!((mult.wd("a_bias"), mult.wd("a_weight"), mult.lr("a_weight")), (2.0, 0.5, 3.0));
+        mult.take_attributes("a_bias", [("__wd_mult__", "0.5"), ("__lr_mult__", "4")]).unwrap();
+        assert_eq!((mult.wd("a_bias"), mult.lr("a_bias")), (2.0, 4.0), "what was set stays");
         mult.decayed = Decayed::All;
         assert_eq!(mult.wd("b_bias"), 1.0);
         assert!(mult.take_attributes("a", [("__lr_mult__", "nan")]).is_err());

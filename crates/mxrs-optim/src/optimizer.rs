@@ -37,12 +37,13 @@ pub trait Optimizer: Send {
         false
     }
 
-    /// Weights that one call of [`Self::update`] takes at most; 1 for optimizers that do not aggregate.
+    /// The most weights that one call of [`Self::update`] can take, whatever [`Common::aggregate_num`] asks for; 1 for
+    /// optimizers that do not aggregate.
     fn aggregates(&self) -> usize {
         1
     }
 
-    /// Updates weights of one type, as many as [`Self::aggregates`] says at most.
+    /// Updates weights of one type, as many as [`Self::aggregates`] and [`Common::aggregate_num`] allow.
     ///
     /// # Errors
     /// What operators report.

@@ -88,6 +88,9 @@ impl Updater {
             states.insert(name.to_string(), state);
         }
         let begin = self.optimizer().common().begin_num_update;
+        if saved.optimizer.is_none() {
+            tracing::info!("The saved states do not say how many updates there were: they are counted from {begin}");
+        }
         let mut counts: IndexMap<String, u64> = IndexMap::new();
         let mut num_update = begin;
         if let Some(optimizer) = &saved.optimizer {

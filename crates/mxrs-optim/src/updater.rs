@@ -24,12 +24,14 @@ pub struct Updater {
     states: IndexMap<String, State>,
     n_calls: u64,
     compression: Option<TwoBit>,
+    /// Whether it was told that the optimizer updates fewer weights by one call than were asked for.
+    is_limit_told: bool,
 }
 
 impl Updater {
     /// Without states: they are made at the first update of each parameter.
     pub fn new(optimizer: Box<dyn Optimizer>) -> Self {
-        Self { optimizer, states: IndexMap::new(), n_calls: 0, compression: None }
+        Self { optimizer, states: IndexMap::new(), n_calls: 0, compression: None, is_limit_told: false }
     }
 
     /// The optimizer.
@@ -62,6 +64,17 @@ impl Updater {
     /// Calls of [`Optimizer::update`] so far.
     pub fn n_calls(&self) -> u64 {
         self.n_calls
+    }
+
+    /// Bytes of all that is kept for this weight once it was updated, and saved, at most: the optimizer's
+    /// [slots](Optimizer::slots) and the residual of compressed gradients, all of the weight's size, and the master weight. Where
+    /// there is one, slots are in float32 too.
+    pub fn state_bytes(&self, weight: &NdArray) -> u64 {
+        let has_master = is_half(weight.dtype()) && self.optimizer.common().multi_precision;
+        let dtype = if has_master { DType::F32 } else { weight.dtype() };
+        let beside = usize::from(has_master) + usize::from(self.compression.is_some());
+        let n_arrays = self.optimizer.slots().len() + beside;
+        (n_arrays * weight.shape().n_elements() * dtype.size_of()) as u64
     }
 
     /// What the optimizer keeps, by parameter.
@@ -117,7 +130,7 @@ impl Updater {
                 types.push(param.weight.dtype());
             }
         }
-        let n_at_once = self.optimizer.aggregates().max(1);
+        let n_at_once = self.n_at_once();
         for dtype in types {
             let of_type: Vec<Gradient<'_>> = params.iter().filter(|p| p.weight.dtype() == dtype).copied().collect();
             for batch in of_type.chunks(n_at_once) {
@@ -125,6 +138,16 @@ impl Updater {
             }
         }
         Ok(())
+    }
+
+    /// Weights that one call updates; tells once where the optimizer's own limit is lower than what was asked for.
+    fn n_at_once(&mut self) -> usize {
+        let (limit, asked) = (self.optimizer.aggregates().max(1), self.optimizer.common().aggregate_num.max(1));
+        if (2..asked).contains(&limit) && !std::mem::replace(&mut self.is_limit_told, true) {
+            let name = self.optimizer.name();
+            tracing::warn!("optimizer {name} updates {limit} weights by one call, not {asked}: that is its most");
+        }
+        limit.min(asked)
     }
 
     fn check(&self, param: &Gradient<'_>) -> Result<()> {

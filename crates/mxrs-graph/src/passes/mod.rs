@@ -14,7 +14,7 @@
 //! | `remat` | computes forward calls again instead of keeping their outputs |
 //! | `select` | keeps what other outputs need |
 //! | `segments` | cuts the nodes into bulk tasks |
-//! | `widen` | lets calls on float16 compute in float32 |
+//! | `widen` | lets calls on floats of 16 bits compute in float32 |
 //!
 //! Those that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a gradient
 //! graph they keep the forward part in front (G3). There is no pass for nodes that no output needs: building a graph

@@ -1,11 +1,11 @@
-//! Float16 as a way to store: calls on it compute in float32.
+//! A float of 16 bits as a way to store: calls on it compute in float32.
 //!
-//! Every call that reads or makes float16 becomes one on float32. What a graph keeps in float16 stays so, variables, heads and
-//! what a `Cast` makes of other types, and is converted where a call reads it; a `Cast` from float16 to float32 in between is
+//! Every call that reads or makes the short type becomes one on float32. What a graph keeps in it stays so, variables, heads
+//! and what a `Cast` makes of other types, and is converted where a call reads it; a `Cast` of it to float32 in between is
 //! left out. So parameters are converted once, where they are constants, and the data at the border that the graph itself
 //! draws; between calls nothing is rounded, and nothing overflows that float32 holds.
 //!
-//! Left alone are graphs with control dependencies, subgraphs, gradients, auxiliary states in float16, or calls whose
+//! Left alone are graphs with control dependencies, subgraphs, gradients, auxiliary states in the short type, or calls whose
 //! outputs do not follow the type of their inputs.
 
 use super::infer_dtypes;
@@ -25,12 +25,12 @@ pub struct Widened {
     pub new_ids: Vec<Option<NodeId>>,
 }
 
-/// The graph on float32; `descs` are shape and type of each of its entries. `None` where it is left alone, which it is
-/// without `Cast` among `ops`.
+/// The graph with float32 in place of `short`, a float of 16 bits; `descs` are shape and type of each of its entries. `None`
+/// where it is left alone, which it is without `Cast` among `ops`.
 ///
 /// # Errors
 /// None for a graph of these types.
-pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc]) -> Result<Option<Widened>> {
+pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc], short: DType) -> Result<Option<Widened>> {
     if ops.get(CAST).is_err() {
         return Ok(None);
     }
@@ -38,6 +38,7 @@ pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc]) -> Result<Option<
         graph,
         ops,
         descs,
+        short,
         out: GraphBuilder::new(),
         out_descs: Vec::new(),
         names: UniqueNames::of(graph),
@@ -48,18 +49,22 @@ pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc]) -> Result<Option<
 }
 
 const CAST: &str = "Cast";
+/// Conversions by that name or by the one that mixed precision uses.
+const CASTS: [&str; 2] = [CAST, "amp_cast"];
 
 struct Widening<'g> {
     graph: &'g Graph,
     ops: &'g OpSet,
     descs: &'g [TensorDesc],
+    /// The float of 16 bits.
+    short: DType,
     out: GraphBuilder,
     /// By node of the new graph, then by output.
     out_descs: Vec<Vec<TensorDesc>>,
     names: UniqueNames,
     /// New entry of each old one that has the same type.
     stored: FxHashMap<EntryId, Entry>,
-    /// New entry, in float32, of old ones in float16.
+    /// New entry, in float32, of old ones in the short type.
     wide: FxHashMap<EntryId, Entry>,
 }
 
@@ -91,7 +96,7 @@ impl Widening<'_> {
             new.output_ids(id).zip(of_node).for_each(|(entry, desc)| descs[entry.index()] = Some(desc));
         }
         let Some(descs) = descs.into_iter().collect::<Option<Vec<TensorDesc>>>() else { return Ok(None) };
-        // Calls that make float16 whatever they read would not get the types they are here to have.
+        // Calls that make the short type whatever they read would not get the types they are here to have.
         let of_variables = new.variables().iter().map(|id| {
             let entry = new.output_id(*id, 0).index();
             (new.node(*id).name.as_str(), descs[entry].dtype)
@@ -112,21 +117,21 @@ impl Widening<'_> {
     }
 
     fn is_short(&self, entry: Entry) -> bool {
-        self.desc(entry).dtype == DType::F16
+        self.desc(entry).dtype == self.short
     }
 
     fn outputs(node: NodeId, n: usize) -> impl Iterator<Item = Entry> {
         (0..n as u32).map(move |index| Entry::new(node, index))
     }
 
-    /// Adds what an old node becomes; its outputs in float16 become float32 if asked.
+    /// Adds what an old node becomes; its short outputs become float32 if asked.
     fn add(&mut self, old: NodeId, node: Node, is_widened: bool) -> NodeId {
         let n = node.n_outputs;
         let new = self.out.push(node);
         let mut descs = Vec::with_capacity(n);
         for (from, to) in Self::outputs(old, n).zip(Self::outputs(new, n)) {
             let mut desc = self.desc(from).clone();
-            if is_widened && desc.dtype == DType::F16 {
+            if is_widened && desc.dtype == self.short {
                 desc.dtype = DType::F32;
                 self.wide.insert(self.graph.entry_id(from), to);
             } else {
@@ -138,7 +143,7 @@ impl Widening<'_> {
         new
     }
 
-    /// Whether some call writes a variable in float16 that this one reads: an auxiliary state, or one of another version.
+    /// Whether some call writes a short variable that this one reads: an auxiliary state, or one of another version.
     fn rewrites_short(&self, node: &Node) -> bool {
         let inputs = node.inputs.iter().enumerate();
         inputs.into_iter().any(|(i, input)| self.is_short(*input) && (i >= node.n_arguments() || input.version > 0))
@@ -153,15 +158,16 @@ impl Widening<'_> {
         if !is_plain || self.rewrites_short(node) {
             return Ok(false);
         }
-        let is_cast = node.call().is_some_and(|(op, _)| op.name == CAST);
+        let is_cast = node.call().is_some_and(|(op, _)| CASTS.contains(&op.name));
         let makes_short = Self::outputs(id, node.n_outputs).any(|entry| self.is_short(entry));
         let reads_short = node.inputs.iter().any(|entry| self.is_short(*entry));
         if is_cast && reads_short {
             // Between the two types there is nothing to do any more; other types are made of float32.
             let (from, to) = (node.inputs[0], Entry::new(id, 0));
             let wide = self.in_float32(from)?;
-            let known = match self.desc(to).dtype {
-                DType::F16 => &mut self.wide,
+            let made = self.desc(to).dtype;
+            let known = match made {
+                _ if made == self.short => &mut self.wide,
                 DType::F32 => &mut self.stored,
                 _ => {
                     self.add(id, Node { inputs: vec![wide], ..node.clone() }, false);
@@ -175,12 +181,12 @@ impl Widening<'_> {
         for input in &node.inputs {
             inputs.push(if self.is_short(*input) { self.in_float32(*input)? } else { self.in_its_type(*input)? });
         }
-        // What makes float16 of nothing, or of other types by name, is stored.
+        // What makes the short type of nothing, or of other types by name, is stored.
         self.add(id, Node { inputs, ..node.clone() }, makes_short && reads_short);
         Ok(true)
     }
 
-    /// The new entry in float32 of an old one in float16.
+    /// The new entry in float32 of a short old one.
     fn in_float32(&mut self, old: Entry) -> Result<Entry> {
         self.in_type(old, DType::F32, false)
     }

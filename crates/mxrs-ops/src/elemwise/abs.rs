@@ -5,7 +5,7 @@
 //! MXNet: `abs`, also `_sparse_abs`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::{gradients, numeric, unary};
-use mxrs_op::{Gradient, OpDef};
+use mxrs_op::{Gradient, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_abs";
 
@@ -16,6 +16,7 @@ pub fn define() -> OpDef {
         Ok(())
     });
     OpDef {
+        precision: Precision::follows,
         gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
         companions: || vec![backward()],
         ..elementwise

@@ -9,7 +9,7 @@ use crate::dtypes::NUMBERS;
 use crate::inference::{bad_attribute, unify_all, unify_dtypes};
 use crate::{gradients, numeric};
 use mxrs_op::param::{Parameters, parse_field};
-use mxrs_op::{Accuracy, Attrs, Gradient, InputNames, OpDef, OpParams, ParamSpec, Pointwise, Sample};
+use mxrs_op::{Accuracy, Attrs, Gradient, InputNames, OpDef, OpParams, ParamSpec, Pointwise, Precision, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Parameters of `add_n`. The C API lists none: `num_args` comes from the number of inputs given.
@@ -53,6 +53,7 @@ pub fn define() -> OpDef {
         dtypes: NUMBERS,
         inplace: &[(0, 0)],
         pointwise: Pointwise::Yes,
+        precision: Precision::widest,
         gradient: Gradient::By(gradients::pass_to_all),
         accuracy: Accuracy::Elementwise,
         reference: Some(|_, inputs, outputs, _| {

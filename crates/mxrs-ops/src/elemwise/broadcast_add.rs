@@ -8,7 +8,7 @@
 use crate::broadcast;
 use crate::broadcast_back::{self, SUM_LIKE};
 use crate::gradients::{Answers, if_wanted};
-use mxrs_op::{Gradient, GradientScope, OpDef};
+use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// `broadcast_add`.
 pub fn define() -> OpDef {
@@ -22,6 +22,7 @@ pub fn define() -> OpDef {
         },
     );
     OpDef {
+        precision: Precision::widest,
         gradient: Gradient::By(|_, scope| gradient(scope)),
         // Of all broadcasting operators.
         companions: || vec![broadcast_back::sum_like(), broadcast_back::stretch_like()],

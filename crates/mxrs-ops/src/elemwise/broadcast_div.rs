@@ -7,7 +7,7 @@
 use crate::broadcast_back::SUM_LIKE;
 use crate::gradients::{Answers, if_wanted};
 use crate::{broadcast, numeric};
-use mxrs_op::{Gradient, GradientScope, OpDef};
+use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// `broadcast_div`.
 pub fn define() -> OpDef {
@@ -16,7 +16,7 @@ pub fn define() -> OpDef {
             broadcast::zip(inputs, outputs, |a, b| a / b, numeric::divide_integers);
             Ok(())
         });
-    OpDef { gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+    OpDef { precision: Precision::widest, gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
 }
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {

@@ -8,7 +8,7 @@
 use crate::broadcast;
 use crate::broadcast_back::SUM_LIKE;
 use crate::gradients::{Answers, if_wanted};
-use mxrs_op::{Gradient, GradientScope, OpDef};
+use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// `broadcast_sub`.
 pub fn define() -> OpDef {
@@ -21,7 +21,7 @@ pub fn define() -> OpDef {
             Ok(())
         },
     );
-    OpDef { gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+    OpDef { precision: Precision::widest, gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
 }
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {

@@ -6,7 +6,7 @@
 //! truncate.
 
 use crate::{gradients, numeric, unary};
-use mxrs_op::{Fill, Gradient, OpDef, Sample, op_params};
+use mxrs_op::{Fill, Gradient, OpDef, Precision, Sample, op_params};
 
 op_params! {
     /// Parameters of `clip`.
@@ -35,6 +35,7 @@ pub fn define() -> OpDef {
     });
     OpDef {
         samples,
+        precision: Precision::follows,
         gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
         companions: || vec![backward()],
         ..elementwise.params::<ClipParams>()

@@ -5,7 +5,7 @@
 //! MXNet: `_copy`, also `identity`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::{dtypes::MOVABLE, gradients, numeric, unary};
-use mxrs_op::{Accuracy, Gradient, OpDef, View};
+use mxrs_op::{Accuracy, Gradient, OpDef, Precision, View};
 
 /// `_copy`.
 pub fn define() -> OpDef {
@@ -17,6 +17,7 @@ pub fn define() -> OpDef {
         dtypes: MOVABLE,
         accuracy: Accuracy::Exact,
         view: |_, _| View::Identity,
+        precision: Precision::follows,
         gradient: Gradient::By(gradients::pass_to_all),
         ..elementwise
     }

@@ -6,7 +6,7 @@
 //! i64; both inputs have one.
 
 use crate::{gradients, numeric, pairwise};
-use mxrs_op::{Gradient, OpDef};
+use mxrs_op::{Gradient, OpDef, Precision};
 
 /// `elemwise_add`.
 pub fn define() -> OpDef {
@@ -19,5 +19,5 @@ pub fn define() -> OpDef {
             Ok(())
         },
     );
-    OpDef { gradient: Gradient::By(gradients::pass_to_all), ..elementwise }
+    OpDef { precision: Precision::widest, gradient: Gradient::By(gradients::pass_to_all), ..elementwise }
 }

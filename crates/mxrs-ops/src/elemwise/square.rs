@@ -6,7 +6,7 @@
 
 use crate::gradients::{Answers, from_input, if_wanted};
 use crate::{numeric, unary};
-use mxrs_op::{Gradient, GradientScope, OpDef};
+use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_square";
 
@@ -17,6 +17,7 @@ pub fn define() -> OpDef {
         Ok(())
     });
     OpDef {
+        precision: Precision::follows,
         gradient: Gradient::By(|_, scope| from_input(scope, BACKWARD)),
         companions: || vec![backward()],
         ..elementwise

@@ -7,7 +7,7 @@
 
 use crate::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
 use crate::{numeric, unary};
-use mxrs_op::{Gradient, GradientScope, OpDef};
+use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_tanh";
 
@@ -18,6 +18,7 @@ pub fn define() -> OpDef {
         Ok(())
     });
     OpDef {
+        precision: Precision::follows,
         gradient: Gradient::By(|_, scope| from_output(scope, BACKWARD)),
         companions: || vec![backward()],
         ..elementwise

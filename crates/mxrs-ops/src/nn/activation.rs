@@ -10,8 +10,8 @@ use crate::dtypes::FLOATS;
 use crate::gradients::{Answers, call_scalar, call_with_params, from_input, from_output};
 use crate::{numeric, unary};
 use mxrs_op::{
-    Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum,
-    op_params,
+    Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, Precision, RefInput, RefOutput, RunMode, Sample,
+    op_enum, op_params,
 };
 use mxrs_types::{Error, Result};
 
@@ -58,9 +58,18 @@ pub fn define() -> OpDef {
     OpDef {
         dtypes: FLOATS,
         samples,
+        precision,
         gradient: Gradient::By(gradient),
         companions: || vec![define_backward()],
         ..elementwise.params::<ActivationParams>()
+    }
+}
+
+/// All functions but softrelu compute in what they get.
+fn precision(params: &OpParams) -> Precision {
+    match params.get::<ActivationParams>().act_type {
+        ActType::SoftRelu => Precision::Float32,
+        _ => Precision::Follows,
     }
 }
 

@@ -25,8 +25,8 @@ use crate::nn::convolution::{Convolution, offset};
 use crate::numeric;
 use crate::products::Product;
 use mxrs_op::{
-    Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput,
-    RunMode, Sample, op_params,
+    Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput,
+    RefOutput, RunMode, Sample, op_params,
 };
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
@@ -96,6 +96,7 @@ pub fn define() -> OpDef {
         rewrites: |params, is_train| params.get::<BatchNormParams>().rewrites(is_train),
         init_hints: &[("moving_mean", r#"["zero", {}]"#), ("moving_var", r#"["one", {}]"#)],
         accuracy: Accuracy::Reduction,
+        precision: Precision::follows,
         gradient: Gradient::By(gradient),
         companions: || {
             let relu = [fused::bn_relu::define(), fused::bn_relu_quantize::define()];

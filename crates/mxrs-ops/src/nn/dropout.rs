@@ -15,8 +15,8 @@ use crate::inference::{bad_attribute, learn, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{
-    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode,
-    Sample, View, op_enum, op_params,
+    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput,
+    RunMode, Sample, View, op_enum, op_params,
 };
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
@@ -61,6 +61,7 @@ pub fn define() -> OpDef {
             false => View::Identity,
         },
         is_random: |params, is_train| params.get::<DropoutParams>().drops(is_train),
+        precision: Precision::follows,
         gradient: Gradient::By(gradient),
         companions: || vec![define_backward()],
         reference: Some(keep),

@@ -13,7 +13,7 @@ use crate::fused;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product};
 use crate::products::Product;
 use crate::{numeric, products};
-use mxrs_op::{OpDef, OpParams, RefInput, RefOutput, ReferenceFn, RunMode, Sample, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, RefInput, RefOutput, ReferenceFn, RunMode, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
@@ -33,6 +33,7 @@ pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_fully_connected", "_sparse_FullyConnected"],
         summary: "out = data weight^T + bias",
+        precision: Precision::short,
         companions: || {
             let mut companions = products::companions::<FullyConnected>();
             companions.push(fused::fully_connected::define());

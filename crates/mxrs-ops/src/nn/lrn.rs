@@ -13,7 +13,8 @@ use crate::indexing::around_axis;
 use crate::inference::{bad_attribute, require_ndim, unify_all};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode,
+    Sample, op_params,
 };
 use mxrs_types::{PartialShape, Result, Shape};
 
@@ -40,6 +41,7 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: FLOATS,
         accuracy: Accuracy::Reduction,
+        precision: Precision::follows,
         gradient: Gradient::By(|_, scope| from_input(scope, "_backward_LRN")),
         companions: || vec![define_backward()],
         reference: Some(normalise),

@@ -5,14 +5,17 @@
 //!
 //! MXNet: `nag_mom_update`, `mp_nag_mom_update`. Dtypes f32 f64 f16 bf16; mixed: f16 bf16.
 //!
-//! MXNet's mixed form takes the new weight for the decay within m; here it is the old one, as in the other form.
+//! MXNet's kernel writes the weight first and then reads it again for the m that is kept. Where the weight is written in
+//! place, as its optimizer does, that m has the decay of the new weight: `_nag_mom_update` here. Into another array it has
+//! that of the old one, as above: `nag_mom_update`. The mixed form takes the new weight in any case.
 
 use super::sgd::{Step, WITH_MOMENTUM};
 use crate::updates::{self, Rule, single};
-use mxrs_op::{InputNames, OpDef, op_params};
+use mxrs_op::{Attrs, InputNames, OpDef, ParamSpec, Parameters, op_params};
+use mxrs_types::Result;
 
 op_params! {
-    /// Parameters of `nag_mom_update` and `mp_nag_mom_update`.
+    /// Parameters of steps of Nesterov's accelerated gradient.
     pub struct NagParams for "nag_mom_update" {
         /// Learning rate.
         lr: f32,
@@ -27,13 +30,43 @@ op_params! {
     }
 }
 
+/// Parameters of `mp_nag_mom_update` and `_nag_mom_update`: the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NagInPlaceParams(pub NagParams);
+
+impl Parameters for NagInPlaceParams {
+    fn parse(attrs: &Attrs) -> Result<Self> {
+        NagParams::parse(attrs).map(Self)
+    }
+
+    fn specs() -> Vec<ParamSpec> {
+        NagParams::specs()
+    }
+
+    const OP: &'static str = "mp_nag_mom_update";
+}
+
+impl NagParams {
+    /// The new weight; the m that is kept has the decay of that one or of the old one.
+    fn new_weight(&self, is_in_place: bool, weight: f64, grad: f64, states: &mut [f64]) -> f64 {
+        let (lr, wd, rescale_grad) = (self.lr.into(), self.wd.into(), self.rescale_grad.into());
+        let step = Step { lr, wd, rescale_grad, clip_gradient: self.clip_gradient };
+        let (momentum, left) = (f64::from(self.momentum), f64::from(self.momentum) * states[0]);
+        let new = weight - left + (1.0 + momentum) * (left - step.descent(weight, grad));
+        states[0] = left - step.descent(if is_in_place { new } else { weight }, grad);
+        new
+    }
+}
+
 impl Rule for NagParams {
     fn step(&self, _: usize, _: &[Vec<f64>], weight: f64, grad: f64, states: &mut [f64]) -> f64 {
-        let (lr, wd, rescale_grad) = (self.lr.into(), self.wd.into(), self.rescale_grad.into());
-        let descent = Step { lr, wd, rescale_grad, clip_gradient: self.clip_gradient }.descent(weight, grad);
-        let (momentum, old) = (f64::from(self.momentum), states[0]);
-        states[0] = momentum * old - descent;
-        weight - momentum * old + (1.0 + momentum) * states[0]
+        self.new_weight(false, weight, grad, states)
+    }
+}
+
+impl Rule for NagInPlaceParams {
+    fn step(&self, _: usize, _: &[Vec<f64>], weight: f64, grad: f64, states: &mut [f64]) -> f64 {
+        self.0.new_weight(true, weight, grad, states)
     }
 }
 
@@ -47,9 +80,19 @@ pub fn define() -> OpDef {
     )
 }
 
+/// `_nag_mom_update`.
+pub(crate) fn define_in_place() -> OpDef {
+    updates::define::<NagInPlaceParams, 3, false>(
+        "_nag_mom_update",
+        "step of Nesterov's accelerated gradient in place",
+        InputNames::Fixed(&["weight", "grad", "mom"]),
+        || single(WITH_MOMENTUM, &[(-0.5, 0.5)], None),
+    )
+}
+
 /// `mp_nag_mom_update`.
 pub fn define_mp() -> OpDef {
-    updates::define::<NagParams, 4, true>(
+    updates::define::<NagInPlaceParams, 4, true>(
         "mp_nag_mom_update",
         "step of Nesterov's accelerated gradient in mixed precision",
         InputNames::Fixed(&["weight", "grad", "mom", "weight32"]),

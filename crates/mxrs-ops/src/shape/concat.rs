@@ -9,7 +9,7 @@ use crate::dtypes::MOVABLE;
 use crate::gradients::{self, params_of};
 use crate::indexing::around_axis;
 use crate::inference::{bad_attribute, learn, learn_dim, resolve_axis, unify, unify_dtypes};
-use mxrs_op::{Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
+use mxrs_op::{Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
@@ -32,6 +32,7 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: MOVABLE,
         is_costly: true,
+        precision: Precision::follows,
         gradient: Gradient::By(|_, scope| gradient(scope)),
         companions: || vec![backward()],
         reference: Some(|params, inputs, outputs, _| {

@@ -7,7 +7,7 @@
 use crate::dtypes::MOVABLE;
 use crate::inference::{OP, learn, learn_dim, product};
 use crate::{numeric, reshape_back};
-use mxrs_op::{Gradient, OpDef, OpParams, Sample, View};
+use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View};
 use mxrs_types::{Error, PartialShape, Result};
 
 /// `Flatten`.
@@ -18,6 +18,7 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: MOVABLE,
         view: |_, _| View::Reshape,
+        precision: Precision::follows,
         gradient: Gradient::By(reshape_back::gradient),
         reference: Some(|_, inputs, outputs, _| {
             numeric::copy_bytes(inputs, outputs);

@@ -13,7 +13,7 @@ use crate::dtypes::MOVABLE;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product};
 use crate::{numeric, reshape_back};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Gradient, OpDef, OpParams, Sample, View, op_params};
+use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -38,6 +38,7 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: MOVABLE,
         view: |_, _| View::Reshape,
+        precision: Precision::follows,
         gradient: Gradient::By(reshape_back::gradient),
         companions: || vec![reshape_back::define()],
         reference: Some(|_, inputs, outputs, _| {

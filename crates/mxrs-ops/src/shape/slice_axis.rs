@@ -10,7 +10,7 @@ use crate::dtypes::MOVABLE;
 use crate::gradients::{self, call_with_params};
 use crate::indexing::{around_axis, flat, gather_bytes};
 use crate::inference::{OP, learn, resolve_axis, unify_dtypes};
-use mxrs_op::{Gradient, InputNames, OpDef, OpParams, Sample, op_params};
+use mxrs_op::{Gradient, InputNames, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -47,6 +47,7 @@ pub fn define() -> OpDef {
         summary: "a range of one axis",
         infer_shape,
         dtypes: MOVABLE,
+        precision: Precision::follows,
         gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
         companions: || vec![backward()],
         reference: Some(|params, inputs, outputs, _| {

@@ -8,7 +8,7 @@ use crate::dtypes::MOVABLE;
 use crate::inference::{OP, learn, learn_dim, resolve_axis};
 use crate::{numeric, reshape_back};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Gradient, OpDef, OpParams, Sample, View, op_params};
+use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -26,6 +26,7 @@ pub fn define() -> OpDef {
         infer_shape,
         dtypes: MOVABLE,
         view: |_, _| View::Reshape,
+        precision: Precision::follows,
         gradient: Gradient::By(reshape_back::gradient),
         reference: Some(|_, inputs, outputs, _| {
             numeric::copy_bytes(inputs, outputs);

@@ -9,7 +9,7 @@ use crate::dtypes::MOVABLE;
 use crate::indexing::gather_bytes;
 use crate::inference::{bad_attribute, learn, resolve_axis};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, Sample, op_params};
+use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -51,6 +51,7 @@ pub fn define() -> OpDef {
         summary: "axes in another order",
         infer_shape,
         dtypes: MOVABLE,
+        precision: Precision::follows,
         gradient: Gradient::By(gradient),
         reference: Some(|params, inputs, outputs, _| {
             let shape = &inputs[0].desc.shape;

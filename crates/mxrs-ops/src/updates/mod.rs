@@ -208,6 +208,7 @@ pub(crate) fn without_a_name() -> Vec<OpDef> {
         dcasgd::define_mom(),
         multi_adam::define(),
         nadam::define(),
+        crate::optim::nag::define_in_place(),
         sgld::define(),
         two_bit::define(),
     ]

@@ -3,9 +3,8 @@
 
     python make_updates.py           needs mxnet==1.9.1 (CPU) and numpy 1.23
 
-`mp_nag_mom_update` of MXNet takes the new weight for the decay in the momentum, unlike `nag_mom_update`; here it is
-the old one, and momenta with decay are not compared. `mp_lamb_update_phase2` of MXNet leaves the master weight as it was, so that its steps never add up; here it is the
-new weight, and MXNet's is not compared.
+`mp_lamb_update_phase2` of MXNet leaves the master weight as it was, so that its steps never add up; here it is the new
+weight, and MXNet's is not compared.
 
 Beside the outputs a case records `rewritten`: what the states hold after the call, in the order of the inputs. MXNet
 writes them only, so no graph is needed. The two operators for sparse gradients get gradients of all rows.
@@ -56,8 +55,7 @@ def cases():
             for shape in [(3, 5), (7,)]:
                 specs = [weights(*shape, dtype=dtype), grads(*shape, dtype=dtype)] + [s(*shape) for s in states]
                 n = len(specs) - (1 if states_only else 0)
-                options = dict(not_compared=[1]) if op == 'mp_nag_mom_update' and 'wd' in attrs else {}
-                add(op, '%s_%d_axes' % (name, len(shape)), attrs, specs + list(shared), range(2, n), **options)
+                add(op, '%s_%d_axes' % (name, len(shape)), attrs, specs + list(shared), range(2, n))
 
     def multi(op, lists, attrs, states, half=False, key='num_weights', shared=()):
         dtype = 'float16' if half else 'float32'

@@ -1,7 +1,7 @@
 //! Adam: `h = clip(g + wd · w)`, `mean = beta1 · mean + (1 - beta1) · h`, `var = beta2 · var + (1 - beta2) · h²`,
 //! `w -= lr · sqrt(1 - beta2^t) / (1 - beta1^t) · mean / (sqrt(var) + epsilon)`. Kingma and Ba, arXiv:1412.6980.
 
-use super::{correction, described, interleaved, vector, weights};
+use super::{MOST_WEIGHTS, correction, described, interleaved, vector, weights};
 use crate::call::Call;
 use crate::{Common, Optimizer, Param, Settings};
 use mxrs_exec::Imperative;
@@ -41,7 +41,7 @@ impl Optimizer for Adam {
     }
 
     fn aggregates(&self) -> usize {
-        self.common.aggregate_num
+        MOST_WEIGHTS
     }
 
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {

@@ -47,7 +47,7 @@ impl Optimizer for AdamW {
     }
 
     fn aggregates(&self) -> usize {
-        self.common.aggregate_num.min(50)
+        50
     }
 
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {

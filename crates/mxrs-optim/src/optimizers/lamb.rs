@@ -50,7 +50,7 @@ impl Optimizer for Lamb {
     }
 
     fn aggregates(&self) -> usize {
-        self.common.aggregate_num.min(45)
+        45
     }
 
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {

@@ -6,7 +6,7 @@
 //! two numbers, whichever weights the call before updated.
 
 use super::sgd::descend_by;
-use super::{described, vector, weights};
+use super::{MOST_WEIGHTS, described, vector, weights};
 use crate::call::Call;
 use crate::mult::Decayed;
 use crate::{Common, Optimizer, Param, Settings};
@@ -73,7 +73,7 @@ impl Optimizer for Lars {
     }
 
     fn aggregates(&self) -> usize {
-        self.common.aggregate_num
+        MOST_WEIGHTS
     }
 
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {

@@ -72,6 +72,13 @@ impl LbSgd {
         Ok(made)
     }
 
+    /// Updates of a parameter at this count of them, those of the epochs before included. Below 1 where counts were restored
+    /// that are smaller than the one to begin at.
+    fn n_updates(&self, count: u64) -> i128 {
+        let before = i128::from(self.begin_epoch).saturating_mul(i128::from(self.updates_per_epoch));
+        before.saturating_add(i128::from(count)) - i128::from(self.common.begin_num_update)
+    }
+
     /// The factor after so many updates, while it goes by their number.
     fn factor(&self, n: u64) -> f64 {
         let (warm, most) = (self.warmup_epochs.saturating_mul(self.updates_per_epoch), self.batch_scale as f64);
@@ -117,24 +124,23 @@ impl Optimizer for LbSgd {
         for param in batch.iter() {
             // The rate is looked up before the update counts.
             let (lr, wd) = (self.common.lr(param.name), self.common.wd(param.name));
-            let t = self.common.count(param.name) - self.common.begin_num_update;
-            let n = self.begin_epoch * self.updates_per_epoch + t;
+            let count = self.common.count(param.name);
+            let (n, scale) = (self.n_updates(count), i128::from(self.batch_scale));
             let mut grad = param.grad.clone();
             if let Some(sum) = param.state.slot("sum") {
-                let is_first = (n - 1).is_multiple_of(self.batch_scale) || t == 1;
-                if is_first {
+                if (n - 1).rem_euclid(scale) == 0 {
                     sum.copy_from_array(param.grad)?;
                 } else {
                     Call::new("elemwise_add").into(nd, &[sum, param.grad], &[sum])?;
                 }
-                if !n.is_multiple_of(self.batch_scale) {
+                if n.rem_euclid(scale) != 0 {
                     continue;
                 }
                 grad = Call::new("_div_scalar").with("scalar", self.batch_scale).make(nd, &[sum])?;
             }
             let factor = match self.warmup_strategy {
                 Strategy::Lars => self.factor_of(nd, param.weight, &grad, wd)?,
-                _ => self.factor(n),
+                _ => self.factor(u64::try_from(n.max(0)).unwrap_or(u64::MAX)),
             };
             let op = if self.momentum > 0.0 { "sgd_mom_update" } else { "sgd_update" };
             let mut call = Call::of(op, &self.common).with("lr", lr * factor).with("wd", wd);

@@ -63,6 +63,9 @@ macro_rules! described {
 }
 pub(crate) use described;
 
+/// Weights that one call of most operators takes.
+pub(crate) const MOST_WEIGHTS: usize = 60;
+
 /// What numbers come to: `1 - beta^t`.
 pub(crate) fn correction(beta: f64, t: u64) -> f64 {
     1.0 - beta.powi(i32::try_from(t).unwrap_or(i32::MAX))

@@ -71,6 +71,8 @@ impl Optimizer for Nadam {
                 .with("by_var", 1.0 / correction(self.beta2, t))
                 .with("beta1", self.beta1)
                 .with("beta2", self.beta2)
+                .with("rest1", 1.0 - self.beta1)
+                .with("rest2", 1.0 - self.beta2)
                 .with("epsilon", self.epsilon);
             let inputs = interleaved(&[*param]);
             call.into(nd, &inputs, &[param.weight])?;

@@ -1,6 +1,6 @@
 //! Nesterov's accelerated gradient: `m' = momentum · m - lr · (clip(g) + wd · w)`,
-//! `w += (1 + momentum) · m' - momentum · m`; without momentum as SGD. MXNet's kernel reads the weight for m' after it has
-//! written the new one there, so that with decay its momenta differ in the order of lr · wd.
+//! `w' = w + (1 + momentum) · m' - momentum · m`; without momentum as SGD. The m that is kept is
+//! `momentum · m - lr · (clip(g) + wd · w')`: MXNet's kernels read the weight again after they have written it.
 
 use super::{described, has_masters, interleaved};
 use crate::call::Call;
@@ -43,7 +43,7 @@ impl Optimizer for Nag {
             let group = [*param];
             let op = match (has_masters(&group), self.momentum > 0.0) {
                 (false, false) => "sgd_update",
-                (false, true) => "nag_mom_update",
+                (false, true) => "_nag_mom_update",
                 (true, false) => "mp_sgd_update",
                 (true, true) => "mp_nag_mom_update",
             };

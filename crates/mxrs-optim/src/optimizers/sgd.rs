@@ -1,7 +1,7 @@
 //! Stochastic gradient descent: `m = momentum · m - lr · (clip(g) + wd · w)`, `w += m`; without momentum
 //! `w -= lr · (clip(g) + wd · w)`. Several weights are updated by one call.
 
-use super::{described, has_masters, interleaved, vector, weights};
+use super::{MOST_WEIGHTS, described, has_masters, interleaved, vector, weights};
 use crate::call::Call;
 use crate::{Common, Optimizer, Param, Settings};
 use mxrs_exec::Imperative;
@@ -42,7 +42,7 @@ impl Optimizer for Sgd {
     }
 
     fn aggregates(&self) -> usize {
-        self.common.aggregate_num
+        MOST_WEIGHTS
     }
 
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {

@@ -4,6 +4,7 @@ use super::entropy::best_threshold;
 use super::histogram::Histogram;
 use crate::table::{Calibrated, Range};
 use crate::{CalibMode, QuantizedDType};
+use mxrs_types::Result;
 
 /// Quantised values of a signed type, 0 in the middle.
 const N_SIGNED: usize = 255;
@@ -44,19 +45,24 @@ impl Collector {
     }
 
     /// The range; `None` when nothing was seen. A type without negative values is considered where no value is negative.
-    pub fn finish(self, dtype: QuantizedDType) -> Option<Calibrated> {
-        let (seen_min, seen_max) = self.seen?;
+    /// `go_on` is asked many times.
+    ///
+    /// # Errors
+    /// That of `go_on`.
+    pub fn finish(self, dtype: QuantizedDType, go_on: &mut dyn FnMut() -> Result<()>) -> Result<Option<Calibrated>> {
+        let Some((seen_min, seen_max)) = self.seen else { return Ok(None) };
         let Some(histogram) = self.histogram else {
             let range = Range { min: seen_min, max: seen_max };
-            return Some(Calibrated { range, seen_min, seen_max, divergence: None });
+            return Ok(Some(Calibrated { range, seen_min, seen_max, divergence: None }));
         };
         let is_unsigned = seen_min >= 0.0 && dtype != QuantizedDType::Int8;
         let n_quantized = if is_unsigned { N_UNSIGNED } else { N_SIGNED };
-        let (threshold, divergence) = best_threshold(&histogram, n_quantized)?;
-        let threshold = threshold as f32;
+        let Some((threshold, divergence)) = best_threshold(&histogram, n_quantized, go_on)? else { return Ok(None) };
+        // The last bin may end beyond what it holds.
+        let threshold = threshold.min(f32::MAX.into()) as f32;
         let range = Range { min: if is_unsigned { 0.0 } else { -threshold }, max: threshold };
         let divergence = divergence.is_finite().then_some(divergence as f32);
-        Some(Calibrated { range, seen_min, seen_max, divergence })
+        Ok(Some(Calibrated { range, seen_min, seen_max, divergence }))
     }
 }
 
@@ -67,7 +73,7 @@ mod tests {
     fn found(mode: CalibMode, dtype: QuantizedDType, batches: &[&[f32]]) -> Option<Calibrated> {
         let mut collector = Collector::new(mode);
         batches.iter().for_each(|batch| collector.add(batch).unwrap());
-        collector.finish(dtype)
+        collector.finish(dtype, &mut || Ok(())).unwrap()
     }
 
     #[test]

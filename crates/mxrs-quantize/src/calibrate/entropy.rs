@@ -9,20 +9,40 @@
 //! that groups of equal size leave over belong to the last group.
 
 use super::histogram::Histogram;
+use mxrs_types::Result;
 
 /// What an empty bin is taken for, in counts.
 const SMOOTHING: f64 = 1e-4;
 
 /// The best threshold and its divergence in nats; `None` for a histogram of fewer bins than quantised ones, or without a
 /// count. Where nothing can be compared nothing is cut off, and the divergence is infinite.
-pub fn best_threshold(histogram: &Histogram, n_quantized: usize) -> Option<(f64, f64)> {
-    let all = divergences(histogram, n_quantized);
-    let least = all.iter().copied().reduce(|best, next| if next.1 < best.1 { next } else { best })?;
-    if least.1.is_finite() { Some(least) } else { Some((histogram.threshold, f64::INFINITY)) }
+///
+/// `go_on` is asked at each threshold: there may be thousands, each of thousands of bins.
+///
+/// # Errors
+/// That of `go_on`.
+pub fn best_threshold(
+    histogram: &Histogram,
+    n_quantized: usize,
+    go_on: &mut dyn FnMut() -> Result<()>,
+) -> Result<Option<(f64, f64)>> {
+    let mut least: Option<(f64, f64)> = None;
+    for next in thresholds(histogram, n_quantized) {
+        go_on()?;
+        if least.is_none_or(|least| next.1 < least.1) {
+            least = Some(next);
+        }
+    }
+    Ok(least.map(|least| if least.1.is_finite() { least } else { (histogram.threshold, f64::INFINITY) }))
 }
 
 /// Every threshold, least first, with its divergence in nats: infinite where too little is filled to compare.
 pub fn divergences(histogram: &Histogram, n_quantized: usize) -> Vec<(f64, f64)> {
+    thresholds(histogram, n_quantized).collect()
+}
+
+/// As [`divergences`], one at a time.
+fn thresholds(histogram: &Histogram, n_quantized: usize) -> impl Iterator<Item = (f64, f64)> {
     let counts = &histogram.counts;
     let (middle, first) = (counts.len() / 2, n_quantized / 2);
     let mut before = Vec::with_capacity(counts.len() + 1);
@@ -31,11 +51,10 @@ pub fn divergences(histogram: &Histogram, n_quantized: usize) -> Vec<(f64, f64)>
         before.push(before[before.len() - 1] + count);
     }
     let total = before[counts.len()];
-    if total == 0 || first > middle || n_quantized == 0 {
-        return Vec::new();
-    }
+    let is_empty = total == 0 || first > middle || n_quantized == 0;
+    let halves = if is_empty { 0..0 } else { first..middle + 1 };
     let (mut p, mut q) = (Vec::with_capacity(counts.len()), Vec::with_capacity(counts.len()));
-    let mut at = |half: usize| {
+    halves.map(move |half| {
         let (start, stop) = (middle - half, middle + half + 1);
         p.clear();
         p.extend(counts[start..stop].iter().map(|count| *count as f64));
@@ -44,8 +63,7 @@ pub fn divergences(histogram: &Histogram, n_quantized: usize) -> Vec<(f64, f64)>
         p[last] = (total - before[stop - 1]) as f64;
         quantized(&counts[start..stop], &p, n_quantized, &mut q);
         (histogram.edge(stop), divergence(&mut p, &mut q).unwrap_or(f64::INFINITY))
-    };
-    (first..=middle).map(&mut at).collect()
+    })
 }
 
 /// What quantisation makes of these counts.
@@ -98,6 +116,12 @@ fn smooth(counts: &mut [f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mxrs_types::Error;
+
+    /// The best threshold, which nobody stops the search for.
+    fn best(histogram: &Histogram, n_quantized: usize) -> Option<(f64, f64)> {
+        best_threshold(histogram, n_quantized, &mut || Ok(())).unwrap()
+    }
 
     /// A histogram over -2 to 2.
     fn histogram(n: usize, count: impl Fn(usize, usize) -> u64) -> Histogram {
@@ -151,7 +175,7 @@ mod tests {
         ];
         for (n, n_quantized, expected) in mxnet {
             for (shape, (threshold, divergence)) in shapes(n).iter().zip(expected) {
-                let (got, kl) = best_threshold(shape, n_quantized).unwrap();
+                let (got, kl) = best(shape, n_quantized).unwrap();
                 assert!(
                     (got - threshold).abs() < 1.01 * 4.0 / n as f64,
                     "{n} bins to {n_quantized}: {got}, MXNet {threshold}"
@@ -164,9 +188,21 @@ mod tests {
     #[test]
     fn what_cannot_be_compared_is_not_cut() {
         let one = histogram(8001, |bin, _| u64::from(bin == 8000));
-        assert_eq!(best_threshold(&one, 255).unwrap().0, 2.0);
-        assert_eq!(best_threshold(&histogram(8001, |_, _| 0), 255), None);
-        assert_eq!(best_threshold(&histogram(101, |_, _| 1), 255), None);
+        assert_eq!(best(&one, 255).unwrap().0, 2.0);
+        assert_eq!(best(&histogram(8001, |_, _| 0), 255), None);
+        assert_eq!(best(&histogram(101, |_, _| 1), 255), None);
+    }
+
+    #[test]
+    fn a_search_ends_when_it_is_told_to() {
+        let shape = histogram(8001, |_, from| 8001 - from as u64);
+        let mut n_asked = 0;
+        let told = best_threshold(&shape, 255, &mut || {
+            n_asked += 1;
+            if n_asked == 3 { Err(Error::invalid("search", "an interrupt", "none")) } else { Ok(()) }
+        });
+        assert!(told.unwrap_err().to_string().contains("an interrupt"));
+        assert_eq!(n_asked, 3);
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! A histogram around 0 that grows with what it sees, as MXNet's calibration collects it.
 //!
 //! It has an odd number of bins of one width from `-threshold` to `threshold`, so that 0 is in the middle of one. A batch
-//! with greater values adds whole bins on both sides; bins never change their width.
+//! with greater values adds whole bins on both sides, and as in MXNet bins keep their width. Here that has an end: the search
+//! for a threshold takes time in proportion to the square of the bins, so where these became too many, neighbours are merged
+//! before, an odd number of them into one. No count is split.
 
 /// Bins of a histogram before it grows: those of MXNet.
 pub const N_BINS: usize = 8001;
+
+/// Bins that a histogram grows to. Merging leaves half of them at most, so that it is not to be done again soon.
+pub const MOST_BINS: usize = 8 * N_BINS;
 
 /// Counts of values in bins of one width; at first nothing is counted, and the first batch decides how wide bins are.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,9 +30,6 @@ impl Histogram {
     pub fn add(&mut self, values: &[f32], max_abs: f64) {
         if self.counts.is_empty() {
             self.counts = vec![0; N_BINS];
-            self.threshold = max_abs;
-        } else if self.threshold == 0.0 {
-            // All so far were 0, and stay in the middle.
             self.threshold = max_abs;
         } else if max_abs > self.threshold {
             self.grow(max_abs);
@@ -51,15 +53,58 @@ impl Histogram {
         }
     }
 
-    /// Adds bins on both sides until `max_abs` is in one.
+    /// Makes room for `max_abs`, which is greater than the threshold.
     fn grow(&mut self, max_abs: f64) {
-        let old = self.counts.len();
-        let width = 2.0 * self.threshold / old as f64;
-        let more = ((max_abs - self.threshold) / width).floor() as usize + 1;
+        if self.threshold * (N_BINS as f64) < max_abs {
+            // All so far, zeros perhaps, is less than half a bin of what comes now.
+            let so_far = self.counts.iter().sum();
+            self.counts = vec![0; N_BINS];
+            self.counts[N_BINS / 2] = so_far;
+            self.threshold = max_abs;
+            return;
+        }
+        let wanted = self.counts.len() + 2 * self.missing(max_abs);
+        if wanted > MOST_BINS {
+            self.merge(wanted.div_ceil(MOST_BINS / 2) | 1);
+        }
+        self.extend(self.missing(max_abs));
+    }
+
+    /// Width of a bin.
+    fn width(&self) -> f64 {
+        2.0 * self.threshold / self.counts.len() as f64
+    }
+
+    /// Bins on each side that `max_abs` needs beside those that are there.
+    fn missing(&self, max_abs: f64) -> usize {
+        let beyond = max_abs - self.threshold;
+        if beyond > 0.0 { (beyond / self.width()).floor() as usize + 1 } else { 0 }
+    }
+
+    /// Adds so many empty bins on each side.
+    fn extend(&mut self, more: usize) {
+        let (old, width) = (self.counts.len(), self.width());
         let mut counts = vec![0; old + 2 * more];
         counts[more..more + old].copy_from_slice(&self.counts);
         self.counts = counts;
         self.threshold += more as f64 * width;
+    }
+
+    /// Makes one bin of `factor` neighbours, an odd number; the bin in the middle stays in the middle of its own. Where bins
+    /// are missing at both ends they are added.
+    fn merge(&mut self, factor: usize) {
+        let (old, width) = (self.counts.len(), self.width());
+        let half = old / 2;
+        // Bins on each side of the middle one.
+        let beside = half.saturating_sub(factor / 2).div_ceil(factor);
+        // Old bins that would be before the first one.
+        let ahead = beside * factor + factor / 2 - half;
+        let mut counts = vec![0; 2 * beside + 1];
+        for (bin, count) in self.counts.iter().enumerate() {
+            counts[(bin + ahead) / factor] += count;
+        }
+        self.counts = counts;
+        self.threshold = (2 * beside + 1) as f64 * factor as f64 * width / 2.0;
     }
 }
 
@@ -72,19 +117,25 @@ pub fn edge(index: usize, n: usize, threshold: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// That each bin counts the values between its edges.
+    #[track_caller]
+    fn expect_counts(histogram: &Histogram, values: &[f32]) {
+        let n = histogram.counts.len();
+        for (bin, &count) in histogram.counts.iter().enumerate() {
+            let (low, high) = (histogram.edge(bin), histogram.edge(bin + 1));
+            let is_inside = |v: f64| v >= low && (v < high || bin + 1 == n && v <= high);
+            let expected = values.iter().filter(|v| is_inside(f64::from(**v))).count();
+            assert_eq!(count, expected as u64, "bin {bin} of {n}");
+        }
+    }
+
     #[test]
     fn every_value_is_in_the_bin_between_its_edges() {
         let values: Vec<f32> = (0..5000).map(|i| ((i * 37 % 1001) as f32 - 500.0) / 250.0).collect();
         let mut histogram = Histogram::default();
         histogram.add(&values, 2.0);
         assert_eq!((histogram.counts.len(), histogram.threshold), (N_BINS, 2.0));
-        for (bin, &count) in histogram.counts.iter().enumerate() {
-            let is_last = bin + 1 == N_BINS;
-            let (low, high) = (histogram.edge(bin), histogram.edge(bin + 1));
-            let is_inside = |v: f64| v >= low && (v < high || is_last && v <= high);
-            let expected = values.iter().filter(|v| is_inside(f64::from(**v))).count();
-            assert_eq!(count, expected as u64, "bin {bin}");
-        }
+        expect_counts(&histogram, &values);
     }
 
     #[test]
@@ -102,6 +153,38 @@ mod tests {
         assert_eq!(histogram.counts.iter().sum::<u64>(), 4);
         let first = histogram.counts.iter().position(|count| *count > 0).unwrap();
         assert!(histogram.edge(first) <= -3.0 && histogram.edge(first + 1) > -3.0);
+    }
+
+    /// However much larger a later batch is, bins stay few, each value is in one of them, and 0 in the middle of its own.
+    #[test]
+    fn much_greater_values_make_bins_wider() {
+        // No value is near an edge of merged bins, which are rounded.
+        let small: Vec<f32> = (0..300).map(|i| ((i * 37 % 301) as f32 - 150.3) / 151.0).collect();
+        for ratio in [9.0f32, 100.0, 1e3, 7e3, 1e9, 1e38] {
+            let mut histogram = Histogram::default();
+            histogram.add(&small, 1.0);
+            let large = [-ratio, 0.51 * ratio];
+            histogram.add(&large, ratio.into());
+            let n = histogram.counts.len();
+            assert!(n % 2 == 1 && (N_BINS..=MOST_BINS / 2 + 2).contains(&n), "{ratio}: {n} bins");
+            assert!(histogram.threshold >= f64::from(ratio), "{ratio}: up to {}", histogram.threshold);
+            assert_eq!(histogram.counts.iter().sum::<u64>(), 302, "{ratio}");
+            expect_counts(&histogram, &[&small[..], &large].concat());
+            // And again.
+            histogram.add(&[0.0, 2.5 * ratio], f64::from(2.5 * ratio));
+            assert!(histogram.counts.len() <= MOST_BINS && histogram.counts.iter().sum::<u64>() == 304, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn neighbours_are_merged_around_the_middle() {
+        let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
+        histogram.merge(5);
+        // The middle one is of 3 to 7; the others lack three each.
+        assert_eq!((histogram.counts, histogram.threshold), (vec![1 + 2, 3 + 4 + 5 + 6 + 7, 8 + 9], 7.5));
+        let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
+        histogram.merge(3);
+        assert_eq!((histogram.counts, histogram.threshold), (vec![6, 15, 24], 4.5));
     }
 
     #[test]

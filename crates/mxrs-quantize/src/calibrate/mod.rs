@@ -135,6 +135,15 @@ impl Calibrator {
     /// # Errors
     /// No examples; a value that was never computed.
     pub fn finish(self) -> Result<CalibrationTable> {
+        self.finish_while(|| Ok(()))
+    }
+
+    /// As [`Self::finish`], for who may want to stop: `go_on` is asked at every step of the search for thresholds, which may
+    /// take seconds for a value, and its error ends it.
+    ///
+    /// # Errors
+    /// As [`Self::finish`], and that of `go_on`.
+    pub fn finish_while(self, mut go_on: impl FnMut() -> Result<()>) -> Result<CalibrationTable> {
         if self.examples == 0 {
             return Err(Error::invalid("calibration data", "no examples", "one at least"));
         }
@@ -142,7 +151,7 @@ impl Calibrator {
         let mut ranges = IndexMap::with_capacity(collectors.len());
         for (name, collector) in collectors {
             let found = collector
-                .finish(self.dtype)
+                .finish(self.dtype, &mut go_on)?
                 .ok_or_else(|| Error::invalid("value to calibrate", format!("`{name}` never computed"), "a value"))?;
             ranges.insert(name, found);
         }

@@ -2,11 +2,10 @@
 
 use super::CachedOpFlags;
 use crate::bind::{Given, known};
-use crate::fuse::lower_fused;
 use crate::gradients::{GradReq, GradRequests};
 use crate::imperative::prepared::spoils;
 use crate::joined::{Joined, Wanted};
-use crate::lower::{Bound, Source};
+use crate::lower::Bound;
 use crate::machine::{Addressed, Machine, Memory};
 use crate::options::BindOptions;
 use crate::packed::Packed;
@@ -19,7 +18,7 @@ use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_storage::{Block, Tag};
 use mxrs_sync::{Rank, RankedMutex, Team};
-use mxrs_types::{DType, Device, Result, Shape, WriteReq};
+use mxrs_types::{DType, Device, Result, Shape};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -100,19 +99,10 @@ impl Plan {
         let mut gradients = Vec::new();
         let program = match &signature.wants {
             None if !signature.is_train => lower_inference(graph, &known, &bound, options)?,
-            None => lower_fused(
-                Source {
-                    graph,
-                    n_forward_nodes: graph.n_nodes(),
-                    shapes: &known.shapes,
-                    dtypes: &known.dtypes,
-                    bound: &bound,
-                    output_reqs: &vec![WriteReq::Write; outputs.len()],
-                    n_forward_heads: outputs.len(),
-                    is_train: true,
-                },
-                options,
-            )?,
+            None => {
+                let options = BindOptions { gradients: None, ..options.clone() };
+                Joined::new(graph, &known, &bound, &options, true)?.lower(&options)?
+            }
             Some(wants) => {
                 let mut requests = GradRequests::all(GradReq::Null);
                 let is_argument = |i: &usize| !graph.is_aux_state(graph.variables()[*i]);

@@ -22,7 +22,7 @@ use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
 use crate::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
 use crate::{numeric, products};
 use mxrs_op::param::{Choice, ShapeAttr};
-use mxrs_op::{OpDef, RefInput, Sample, op_enum, op_params};
+use mxrs_op::{OpDef, Precision, RefInput, Sample, op_enum, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_enum! {
@@ -90,6 +90,7 @@ pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_convolution"],
         summary: "1-d, 2-d, 3-d convolution",
+        precision: Precision::short,
         companions: || {
             let mut companions = products::companions::<Convolution>();
             companions.extend([offset::define(), fused::convolution::define()]);

@@ -26,7 +26,8 @@ use crate::numeric;
 use crate::window::{PerAxis, SpatialView, Window, channel_axis, in_three, spatial_axis};
 use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{
-    Accuracy, Fill, Gradient, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_enum, op_params,
+    Accuracy, Fill, Gradient, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode, Sample, op_enum,
+    op_params,
 };
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
@@ -160,6 +161,7 @@ pub fn define() -> OpDef {
         infer_dtype,
         dtypes: FLOATS,
         accuracy: Accuracy::Reduction,
+        precision: Precision::follows,
         gradient: Gradient::By(backward::gradient),
         companions: backward::companions,
         reference: Some(pool),

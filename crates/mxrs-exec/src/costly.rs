@@ -1,0 +1,168 @@
+//! Calls that the reference kernels are too slow for: which those are, and a warning where one has no other kernel.
+
+use crate::choose::Choice;
+use crate::options::BindOptions;
+use crate::partition::is_fast;
+use mxrs_op::{Accuracy, Backend, OpCall, TensorDesc};
+use mxrs_sync::Mutex;
+use mxrs_types::DType;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Multiply-adds of the smallest call that counts: below, any kernel is good enough.
+const MANY: u64 = 1 << 16;
+/// Who runs what nobody else does.
+const REFERENCE: &str = "reference";
+
+/// Whether a call sums products with a weight.
+pub fn is_product(call: &OpCall<'_>) -> bool {
+    let sums = matches!(call.op.accuracy, Accuracy::Product | Accuracy::Quantum);
+    // The gradient of a bias sums too, and multiplies nothing.
+    sums && call.op.input_names(call.params).iter().any(|name| name == "weight")
+}
+
+/// Whether a call sums so many products that it needs a kernel of its own.
+pub fn is_costly(call: &OpCall<'_>) -> bool {
+    is_product(call) && (call.op.multiply_adds)(call) >= MANY
+}
+
+/// Whether there are other kernels than the reference's.
+pub fn has_kernels(backends: &[Arc<dyn Backend>]) -> bool {
+    backends.iter().any(|backend| backend.name() != REFERENCE)
+}
+
+/// The tensors with float32 in place of one type.
+pub fn wide(descs: &[TensorDesc], short: DType) -> Vec<TensorDesc> {
+    let dtype = |dtype| if dtype == short { DType::F32 } else { dtype };
+    descs.iter().map(|desc| TensorDesc { dtype: dtype(desc.dtype), ..desc.clone() }).collect()
+}
+
+/// Says that a costly call runs on the reference kernels, once for each operator as [`BindOptions::warned`] knows. Where
+/// there are no other kernels, somebody has asked for these.
+pub fn warn(call: &OpCall<'_>, choice: &Choice, options: &BindOptions, node: &str) {
+    let backends = &options.backends;
+    if choice.backend == REFERENCE
+        && has_kernels(backends)
+        && is_costly(call)
+        && let Some(line) = options.warned.line(call, choice, backends, node)
+    {
+        tracing::warn!("{line}");
+    }
+}
+
+/// Operators of which the log has said that their calls are slow. Shared by all that is to say so once.
+pub struct Warned(Mutex<BTreeSet<&'static str>>);
+
+impl Default for Warned {
+    fn default() -> Self {
+        Self(Mutex::new(BTreeSet::new()))
+    }
+}
+
+impl Warned {
+    /// What is to be said, if it was not said before.
+    fn line(&self, call: &OpCall<'_>, choice: &Choice, backends: &[Arc<dyn Backend>], node: &str) -> Option<String> {
+        let dtype = call.inputs.first()?.dtype;
+        if !self.0.lock().insert(call.op.name) {
+            return None;
+        }
+        let (inputs, outputs) = (wide(call.inputs, dtype), wide(call.outputs, dtype));
+        let is_fast_wide = || is_fast(backends, &OpCall { inputs: &inputs, outputs: &outputs, ..*call });
+        let advice = if !dtype.is_float() {
+            "the network as it was before it was quantised may be faster"
+        } else if dtype != DType::F32 && is_fast_wide() {
+            "float32 has a fast kernel here"
+        } else {
+            "another backend may have one: `mxrs diagnose` lists those that are missing"
+        };
+        let reasons: Vec<String> = choice.refusals.iter().map(|r| format!("{}: {}", r.backend, r.reason)).collect();
+        let op = call.op.name;
+        Some(format!(
+            "`{node}`, {op} in {dtype}, runs on the reference kernels, which are very slow; {advice} ({})",
+            reasons.join("; ")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::choose;
+    use mxrs_op::{Attrs, Kernel, PlannedKernel, ReferenceBackend, Support};
+    use mxrs_types::{Error, Result};
+
+    /// Has kernels for float32.
+    struct Wide;
+
+    impl Backend for Wide {
+        fn name(&self) -> &'static str {
+            "wide"
+        }
+
+        fn supports(&self, call: &OpCall<'_>) -> Support {
+            match call.inputs[0].dtype {
+                DType::F32 => Support::VENDOR,
+                other => Support::No(format!("{other} numbers")),
+            }
+        }
+
+        fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+            Err(Error::not_built(call.op.name, "it is asked only"))
+        }
+
+        fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+            Ok(None)
+        }
+    }
+
+    /// Runs `look` with a call of an operator on tensors of these sizes, all of one type, and one output.
+    fn with_call<R>(
+        (op, attrs): (&str, &[(&str, &str)]),
+        (inputs, output): (&[&[usize]], &[usize]),
+        dtype: DType,
+        look: impl FnOnce(&OpCall<'_>) -> R,
+    ) -> R {
+        let op = mxrs_ops::catalogue().get(op).unwrap().clone();
+        let params = op.parse(&attrs.iter().copied().collect::<Attrs>()).unwrap();
+        let inputs: Vec<TensorDesc> = inputs.iter().map(|sizes| TensorDesc::dense(*sizes, dtype)).collect();
+        let outputs = [TensorDesc::dense(output, dtype)];
+        let is_constant = vec![false; inputs.len()];
+        let (inputs, is_constant) = (&inputs[..], &is_constant[..]);
+        look(&OpCall { op: &op, params: &params, inputs, outputs: &outputs, is_constant, is_train: false })
+    }
+
+    const DENSE: (&str, &[(&str, &str)]) = ("FullyConnected", &[("num_hidden", "256"), ("no_bias", "True")]);
+
+    #[test]
+    fn long_products_are_costly() {
+        let dense = |n: usize| with_call(DENSE, (&[&[1, n], &[256, n]], &[1, 256]), DType::F32, is_costly);
+        assert!(dense(256) && !dense(255));
+        let sizes: &[usize] = &[1 << 20];
+        assert!(!with_call(("tanh", &[]), (&[sizes], sizes), DType::F32, is_costly), "no sum");
+        let bias = ("_backward_FullyConnected_bias", DENSE.1);
+        assert!(!with_call(bias, (&[&[4096, 256], &[256]], &[256]), DType::F32, is_costly), "no product");
+        let attrs = [("kernel", "(3, 3)"), ("num_filter", "32"), ("no_bias", "True")];
+        let inputs: &[&[usize]] = &[&[1, 16, 6, 6], &[32, 16, 3, 3], &[1], &[1], &[1], &[1]];
+        let conv = ("_contrib_quantized_conv", &attrs[..]);
+        assert!(with_call(conv, (inputs, &[1, 32, 4, 4]), DType::I8, is_costly), "a quantised product");
+    }
+
+    #[test]
+    fn an_operator_is_named_once_and_with_what_can_be_done() {
+        let backends: [Arc<dyn Backend>; 2] = [Arc::new(Wide), Arc::new(ReferenceBackend)];
+        let warned = Warned::default();
+        let line = |dtype| {
+            with_call(DENSE, (&[&[1, 512], &[256, 512]], &[1, 256]), dtype, |call| {
+                let choice = choose(&backends, call).unwrap();
+                assert_eq!(choice.backend, REFERENCE);
+                warned.line(call, &choice, &backends, "fc")
+            })
+        };
+        let said = line(DType::F64).unwrap();
+        for part in ["`fc`", "FullyConnected", "float64", "float32 has a fast kernel", "wide: float64 numbers"] {
+            assert!(said.contains(part), "{said}");
+        }
+        assert_eq!(line(DType::F16), None);
+        assert!(has_kernels(&backends) && !has_kernels(&backends[1..]));
+    }
+}
