@@ -9,6 +9,7 @@ use mxrs_data::{DataDesc, DataIter, NdArrayIter};
 use mxrs_exec::GradReq;
 use mxrs_format::{Checkpoint, Tensor};
 use mxrs_graph::Symbol;
+use mxrs_optim::Updater;
 use mxrs_train::callback::{
     Callbacks, Monitor, MonitorOptions, ProgressBar, Speedometer, do_checkpoint, log_train_metric, module_checkpoint,
 };
@@ -283,15 +284,18 @@ fn outputs_that_are_not_finite_are_told_once() {
     });
     result.unwrap();
     assert_eq!(lines.iter().filter(|line| line.contains("the output is")).count(), 1, "{lines:#?}");
-    // A monitor stops at the first tensor.
+    // A monitor stops at the first tensor, and prints none where its interval is never.
     let mut callbacks = Callbacks::default();
-    let monitor = MonitorOptions { monitor_nan: true, ..MonitorOptions::new(1000) };
+    let monitor = MonitorOptions { monitor_nan: true, ..MonitorOptions::new(0) };
     callbacks.monitor = Some(Monitor::new(monitor).unwrap());
     let mut module = self::module();
-    let optimizer = Some(Sgd::boxed(1e30, 0.9));
-    let result = module.fit(&mut iter(1, 80, 8, 3), None, &mut metric, optimizer, &mut callbacks, &fit_options(2));
+    let (result, lines) = log_of(|| {
+        let optimizer = Some(Sgd::boxed(1e30, 0.9));
+        module.fit(&mut iter(1, 80, 8, 3), None, &mut metric, optimizer, &mut callbacks, &fit_options(2))
+    });
     let error = result.unwrap_err().to_string();
     assert!(error.contains("tensor `") && error.contains("not finite"), "{error}");
+    assert!(!lines.iter().any(|line| line.starts_with("Batch:")), "{lines:#?}");
 }
 
 #[test]
@@ -325,7 +329,7 @@ fn a_monitor_prints_what_matches_and_changes_nothing() {
 
 /// Factors of learning rates come from the variables; a rescaling that was asked for stays.
 #[test]
-fn optimizers_by_name() {
+fn optimizers_by_name_and_given() {
     let mut data = iter(1, 8, 8, 3);
     let weight = mxrs_op::Attrs::from([("__lr_mult__", "0")]);
     let mut net = Net::default();
@@ -340,11 +344,14 @@ fn optimizers_by_name() {
     let graph = net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().unwrap();
     let mut changes = Vec::new();
     let one = batch(&mut data);
-    for settings in [&[][..], &[("rescale_grad", "1")][..]] {
+    for settings in [Some(&[][..]), Some(&[("rescale_grad", "1")][..]), None] {
         let mut module = Module::new(&graph, &context(), &options(), ModuleNames::default()).unwrap();
         module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
         module.init_params(None, &fit_options(1).init).unwrap();
-        module.init_optimizer_named("sgd", settings).unwrap();
+        match settings {
+            Some(settings) => module.init_optimizer_named("sgd", settings).unwrap(),
+            None => module.init_optimizer(Box::new(Updater::new(mxrs_optim::create("sgd", &[]).unwrap()))).unwrap(),
+        }
         let before = module.get_params().unwrap().arg;
         module.forward_backward(one.clone()).unwrap();
         module.update().unwrap();
@@ -355,6 +362,7 @@ fn optimizers_by_name() {
         changes.push(pairs.map(|(b, a)| f64::from((a - b).abs())).fold(0.0, f64::max));
     }
     assert!(changes[0] > 0.0 && (changes[1] / changes[0] - 8.0).abs() < 0.1, "{changes:?}");
+    assert_eq!(changes[2], changes[0], "an optimizer that is given has them too");
     let mut module = module();
     module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
     let error = module.init_optimizer_named("sgdd", &[]).unwrap_err().to_string();

@@ -19,7 +19,8 @@ pub fn do_checkpoint(prefix: impl Into<PathBuf>, period: u64) -> Checkpoints {
     module_checkpoint(prefix, period, false)
 }
 
-/// After every `period` epochs, with `save_optimizer_states` also `<prefix>-NNNN.states`.
+/// After every `period` epochs, with `save_optimizer_states` also `<prefix>-NNNN.states`, from which training goes on as from
+/// those that `fit` writes.
 pub fn module_checkpoint(prefix: impl Into<PathBuf>, period: u64, save_optimizer_states: bool) -> Checkpoints {
     let with_states = save_optimizer_states;
     Checkpoints { prefix: prefix.into(), period: period.max(1), with_states, keep: (None, false), keeper: None }
@@ -56,7 +57,7 @@ impl EpochEndCallback for Checkpoints {
     }
 
     fn validation_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
-        // Its states name no best epoch: training does not go on from them with this callback.
+        // Which epoch is the best its states tell only where `fit` keeps that one too, which then writes it down itself.
         self.keeper().validated(at.epoch + 1, at.validation, |_| Ok(()))
     }
 }

@@ -15,7 +15,7 @@ pub type Statistic = Arc<dyn Fn(&View<'_>) -> f64 + Send + Sync>;
 /// What is looked at, and how often.
 #[derive(Clone)]
 pub struct MonitorOptions {
-    /// Every so many batches, from the first.
+    /// Every so many batches, from the first; 0 is never.
     pub interval: u64,
     /// What is computed of each tensor; the norm divided by the root of the number of elements.
     pub statistic: Statistic,
@@ -30,11 +30,11 @@ pub struct MonitorOptions {
 }
 
 impl MonitorOptions {
-    /// The norm of everything every `interval` batches.
+    /// The norm of everything every `interval` batches; 0 is never.
     pub fn new(interval: u64) -> Self {
         let statistic = |view: &View<'_>| (view.iter().map(|v| v * v).sum::<f64>() / view.len() as f64).sqrt();
         Self {
-            interval: interval.max(1),
+            interval,
             statistic: Arc::new(statistic),
             pattern: ".*".into(),
             sort: false,
@@ -88,6 +88,11 @@ impl Monitor {
         Ok(Self { options, pattern, shared: Arc::new(shared), step: 0 })
     }
 
+    /// Whether the batch after so many others is printed.
+    fn prints(&self, n_before: u64) -> bool {
+        self.options.interval > 0 && n_before.is_multiple_of(self.options.interval)
+    }
+
     fn start(name: &str, array: &NdArray, step: u64, statistic: &Statistic) -> Result<Seen> {
         let (shape, dtype, statistic) = (array.shape().clone(), array.dtype(), statistic.clone());
         let value = NdArray::read_later(&[array], move |bytes| {
@@ -100,7 +105,7 @@ impl Monitor {
 
     /// Begins a batch that `executor` will run: call before forward.
     pub fn tic(&mut self, executor: &Executor) {
-        if self.options.monitor_nan || self.step.is_multiple_of(self.options.interval) {
+        if self.options.monitor_nan || self.prints(self.step) {
             self.shared.seen.lock().clear();
             self.shared.is_active.store(true, Ordering::Relaxed);
             let (shared, pattern, statistic) =
@@ -156,7 +161,7 @@ impl Monitor {
             let what = format!("tensor `{name}` of batch {}", self.step);
             return Err(Error::invalid(what, "an element that is not finite", "finite numbers"));
         }
-        if !self.options.monitor_nan || (self.step - 1).is_multiple_of(self.options.interval) {
+        if !self.options.monitor_nan || self.prints(self.step - 1) {
             if self.options.sort {
                 values.sort_by(|a, b| a.1.cmp(&b.1));
             }

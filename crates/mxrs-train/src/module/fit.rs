@@ -1,10 +1,11 @@
 //! The loop: epochs of batches, metrics, validation, checkpoints; MXNet's log lines.
 
-use super::guard::{FiniteWatch, LabelCheck};
+use super::guard::{FiniteWatch, LabelCheck, tell_bad_records};
+use super::training::Training;
 use super::{BindFor, CheckpointOptions, FitOptions, Module};
 use crate::callback::{BatchEnd, Callbacks, EpochEnd, LogValidationMetrics, fixed};
 use crate::metric::EvalMetric;
-use crate::resume::{Keeper, Position, check_room, clear_up, find, newest, set_best};
+use crate::resume::{Keeper, Position, Restored, Run, check_room, clear_up, newest, own_epochs, set_best};
 use crate::update::WeightUpdate;
 use mxrs_data::DataIter;
 use mxrs_sync::atomic::Ordering;
@@ -36,7 +37,10 @@ pub struct FitReport {
 /// What goes on through the epochs of one training.
 struct Loop<'a> {
     options: &'a FitOptions,
+    run: Run,
     keeper: Option<Keeper>,
+    /// The place of the newest checkpoint.
+    saved: Option<Position>,
     finite: FiniteWatch,
     labels: Vec<LabelCheck>,
     report: FitReport,
@@ -44,13 +48,14 @@ struct Loop<'a> {
 
 impl Module {
     /// Trains on every batch of `train`, epoch by epoch, and validates on `eval` after each. Binds and initialises what is not
-    /// yet; `optimizer` takes the place of one that the module has, and without either the options name one. Epoch e of the training is epoch e of the iterator.
+    /// yet; `optimizer` takes the place of one that the module has, and without either the options name one. Epoch e of the
+    /// training is epoch e of the iterator.
     ///
     /// Reading data, computing and counting overlap: the next batch is read while the engine computes.
     ///
     /// # Errors
-    /// Whatever any part of it reports; labels that are no class, in the first epoch; no optimizer; before the first epoch, a
-    /// folder or disk that would not take the checkpoints.
+    /// Whatever any part of it reports; labels that are no class, in the first epoch; before the first epoch, a folder or
+    /// disk that would not take the checkpoints, and going on within an epoch of other batches.
     pub fn fit(
         &mut self,
         train: &mut dyn DataIter,
@@ -73,11 +78,14 @@ impl Module {
             }
             None => {}
         }
-        let mut all = self.start(options)?;
+        let mut all = self.start(train, options)?;
         let start = all.report.position;
         let unvalidated = all.keeper.as_ref().and_then(Keeper::unvalidated);
-        if let (Some(epoch), Some(eval)) = (unvalidated, eval.as_deref_mut()) {
-            self.validate(epoch, eval, metric, callbacks, &mut all)?;
+        if let (Some(epoch), Some(eval)) = (unvalidated, eval.as_deref_mut())
+            && self.validate(epoch, eval, metric, callbacks, &mut all)? == Outcome::Interrupted
+        {
+            all.report.outcome = Outcome::Interrupted;
+            return Ok(all.report);
         }
         train.seek(start.epoch, start.batch)?;
         for epoch in start.epoch..options.num_epoch {
@@ -94,8 +102,12 @@ impl Module {
                 tracing::info!("Epoch[{epoch}] Train-{name}={}", fixed(*value, 6));
             }
             tracing::info!("Epoch[{epoch}] Time cost={}", fixed(since.elapsed().as_secs_f64(), 3));
+            tell_bad_records(epoch, "Train", train);
             let eval = eval.as_mut().map(|eval| &mut **eval as &mut dyn DataIter);
-            self.epoch_end(epoch, eval, metric, callbacks, &mut all)?;
+            if self.epoch_end(epoch, eval, metric, callbacks, &mut all)? == Outcome::Interrupted {
+                all.report.outcome = Outcome::Interrupted;
+                return Ok(all.report);
+            }
             train.reset()?;
         }
         all.finite.tell(0)?;
@@ -103,38 +115,62 @@ impl Module {
     }
 
     /// What is done before the first batch: going on from a checkpoint, looking for room on the disk.
-    fn start<'a>(&mut self, options: &'a FitOptions) -> Result<Loop<'a>> {
-        let mut position = Position::epoch(options.begin_epoch);
+    fn start<'a>(&mut self, train: &dyn DataIter, options: &'a FitOptions) -> Result<Loop<'a>> {
+        let batch_size = Some(train.batch_size() as u64);
+        // Where bad records may be left out, nobody knows how many batches come; all agree on how many there may be.
+        let most = || train.n_examples().map(|n| n.div_ceil(train.batch_size() as u64));
+        let epoch_size = train.n_batches().or_else(most);
+        let mut run = Run { number: 0, batch_size, epoch_size, data_seed: options.data_seed };
         let mut keeper = None;
         if let Some(CheckpointOptions { prefix, keep_last, keep_best, .. }) = &options.checkpoint {
             for leftover in clear_up(prefix)? {
                 tracing::info!("Removed \"{}\", which a killed process left", leftover.display());
             }
             check_room(prefix, self.checkpoint_bytes()?)?;
-            let mut own = Keeper::new(prefix, *keep_last, *keep_best);
-            if options.resume
-                && let Some((state, params)) = newest(prefix)?
-            {
-                self.restore(&state, &params)?;
-                position = state.position;
-                let there = find(prefix)?.into_iter().map(|found| found.position).filter(|there| *there <= position);
-                let mut epochs: Vec<u64> = there.filter(|there| there.batch == 0).map(|there| there.epoch).collect();
-                epochs.reverse();
-                let best = state.best.filter(|(best, _)| epochs.contains(best));
-                own.go_on(epochs, best, Some(position).filter(|position| position.batch > 0));
+            keeper = Some(Keeper::new(prefix, *keep_last, *keep_best));
+        }
+        let from = self.going_on(&run, options)?;
+        let position = from.map_or(Position::epoch(options.begin_epoch), |from| from.position);
+        let training = self.training.get_mut();
+        *training = Training::new(run, from);
+        if let Some((checkpoint, keeper)) = options.checkpoint.as_ref().zip(keeper.as_mut()) {
+            let prefix = &checkpoint.prefix;
+            let under = training.under(prefix, position)?;
+            run.number = under.number;
+            if under.goes_on {
+                let epochs = own_epochs(prefix, run.number, position)?;
+                under.best = under.best.filter(|(best, _)| epochs.contains(best));
+                keeper.go_on(epochs, under.best, Some(position).filter(|position| position.batch > 0));
+            }
+            if from.is_some() {
                 tracing::info!("Resumed from \"{}\"", position.path(prefix, ".states").display());
             }
-            keeper = Some(own);
         }
         let report = FitReport { outcome: Outcome::Finished, position, train: Vec::new(), validation: Vec::new() };
         let labels = if options.check_labels { LabelCheck::of(self)? } else { Vec::new() };
-        Ok(Loop { options, keeper, finite: FiniteWatch::default(), labels, report })
+        let saved = from.map(|from| from.position);
+        Ok(Loop { options, run, keeper, saved, finite: FiniteWatch::default(), labels, report })
     }
 
-    /// About what a checkpoint takes: parameters, and as much again for the optimizer.
+    /// Goes to the place of a checkpoint, if there is one to go on from whose epoch this training can finish.
+    fn going_on(&mut self, now: &Run, options: &FitOptions) -> Result<Option<Restored>> {
+        if let Some(restored) = options.restored {
+            restored.check(now)?;
+            return Ok(Some(restored));
+        }
+        let Some(checkpoint) = options.checkpoint.as_ref().filter(|_| options.resume) else { return Ok(None) };
+        let Some((state, params)) = newest(&checkpoint.prefix)? else { return Ok(None) };
+        let restored = Restored::from(&state);
+        restored.check(now)?;
+        self.restore(&state, &params)?;
+        Ok(Some(restored))
+    }
+
+    /// About what a checkpoint takes: parameters, and the states of the optimizer.
     fn checkpoint_bytes(&self) -> Result<u64> {
-        let arrays = self.first()?.executor.arrays().iter();
-        Ok(2 * arrays.map(|(_, array)| array.size_bytes() as u64).sum::<u64>())
+        let arrays = self.first()?.executor.arrays().iter().map(|(_, array)| array.size_bytes() as u64);
+        let states = self.update.as_ref().map_or(0, |update| update.state_bytes(&self.params));
+        Ok(arrays.sum::<u64>() + states)
     }
 
     fn epoch(
@@ -202,11 +238,14 @@ impl Module {
         let Some((checkpoint, keeper)) = all.options.checkpoint.as_ref().zip(all.keeper.as_mut()) else {
             return Ok(());
         };
-        self.save_training(&checkpoint.prefix, all.report.position, keeper.best())?;
+        self.save_training(&checkpoint.prefix, all.report.position, keeper.best(), all.run)?;
         keeper.wrote(all.report.position);
+        all.saved = Some(all.report.position);
         Ok(())
     }
 
+    /// What follows the batches of an epoch: its checkpoint, so that a callback that fails loses no epoch, then the callbacks,
+    /// then validation.
     fn epoch_end(
         &mut self,
         epoch: u64,
@@ -214,22 +253,23 @@ impl Module {
         metric: &mut dyn EvalMetric,
         callbacks: &mut Callbacks,
         all: &mut Loop<'_>,
-    ) -> Result<()> {
+    ) -> Result<Outcome> {
         all.report.validation.clear();
-        for callback in &mut callbacks.epoch_end {
-            callback.epoch_end(&EpochEnd { epoch, module: self, train: &all.report.train, validation: &[] })?;
-        }
         let period = all.options.checkpoint.as_ref().map_or(1, |checkpoint| checkpoint.period.max(1));
         if (epoch + 1).is_multiple_of(period) || epoch + 1 == all.options.num_epoch {
             self.checkpoint(all)?;
         }
+        for callback in &mut callbacks.epoch_end {
+            callback.epoch_end(&EpochEnd { epoch, module: self, train: &all.report.train, validation: &[] })?;
+        }
         match eval {
             Some(eval) => self.validate(epoch, eval, metric, callbacks, all),
-            None => Ok(()),
+            None => Ok(Outcome::Finished),
         }
     }
 
-    /// Validates after this epoch; where it is the best so far, its checkpoint tells so from then on.
+    /// Validates after this epoch; where it is the best so far, its checkpoint tells so from then on. Interrupted, it leaves a
+    /// checkpoint of the epoch's end.
     fn validate(
         &mut self,
         epoch: u64,
@@ -237,19 +277,30 @@ impl Module {
         metric: &mut dyn EvalMetric,
         callbacks: &mut Callbacks,
         all: &mut Loop<'_>,
-    ) -> Result<()> {
+    ) -> Result<Outcome> {
         // What validation draws must not depend on whether the training was interrupted before it.
         let random = self.context.random().state(Device::cpu(0));
-        all.report.validation = self.score_with(eval, metric, None, epoch, &mut callbacks.eval_batch_end)?;
+        let interrupt = all.options.interrupt.as_deref();
+        let validation = self.score_with(eval, metric, None, epoch, &mut callbacks.eval_batch_end, interrupt)?;
         self.context.random().restore(Device::cpu(0), &random);
+        let Some(validation) = validation else {
+            if all.saved != Some(all.report.position) {
+                self.checkpoint(all)?;
+            }
+            tracing::info!("Epoch[{epoch}] Validation: interrupted");
+            return Ok(Outcome::Interrupted);
+        };
+        all.report.validation = validation;
         LogValidationMetrics::log(epoch, &all.report.validation);
+        tell_bad_records(epoch, "Validation", eval);
+        if let Some((checkpoint, keeper)) = all.options.checkpoint.as_ref().zip(all.keeper.as_mut()) {
+            keeper.validated(epoch + 1, &all.report.validation, |best| set_best(&checkpoint.prefix, best))?;
+            self.training.get_mut().under(&checkpoint.prefix, all.report.position)?.best = keeper.best();
+        }
         let end = EpochEnd { epoch, module: self, train: &all.report.train, validation: &all.report.validation };
         for callback in &mut callbacks.epoch_end {
             callback.validation_end(&end)?;
         }
-        if let Some((checkpoint, keeper)) = all.options.checkpoint.as_ref().zip(all.keeper.as_mut()) {
-            keeper.validated(epoch + 1, &all.report.validation, |best| set_best(&checkpoint.prefix, best))?;
-        }
-        Ok(())
+        Ok(Outcome::Finished)
     }
 }

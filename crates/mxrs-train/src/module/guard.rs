@@ -1,8 +1,8 @@
-//! What is noticed while training: labels no class belongs to, outputs that are no numbers any more.
+//! What is noticed while training: labels no class belongs to, outputs that are no numbers any more, records left out.
 
 use super::Module;
 use crate::metric::View;
-use mxrs_data::DataBatch;
+use mxrs_data::{DataBatch, DataIter};
 use mxrs_ndarray::{NdArray, Reading};
 use mxrs_types::{Error, Result};
 use std::collections::VecDeque;
@@ -59,6 +59,14 @@ impl LabelCheck {
             view.at(at),
             format!("0 to {}: `{}` has {} classes", self.n_classes.saturating_sub(1), self.node, self.n_classes),
         ))
+    }
+}
+
+/// Tells at the end of an epoch, or of its validation, how many records could not be used.
+pub(super) fn tell_bad_records(epoch: u64, what: &str, data: &dyn DataIter) {
+    let n = data.n_bad_records();
+    if n > 0 {
+        tracing::warn!("Epoch[{epoch}] {what}: bad records left out so far: {n}");
     }
 }
 

@@ -12,6 +12,7 @@ mod options;
 mod params;
 mod run;
 mod score;
+mod training;
 
 pub use bind::BindFor;
 pub use fit::{FitReport, Outcome};
@@ -26,6 +27,8 @@ use mxrs_graph::{Graph, NodeId};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_optim::Updater;
 use mxrs_types::{DType, Error, Result};
+use std::cell::RefCell;
+use training::Training;
 
 /// A network with everything that training it needs.
 pub struct Module {
@@ -43,6 +46,8 @@ pub struct Module {
     is_initialised: bool,
     update: Option<Box<dyn WeightUpdate>>,
     params: Vec<Parameter>,
+    /// A checkpoint that is saved may be the first with its prefix, and makes this say so.
+    training: RefCell<Training>,
 }
 
 impl Module {
@@ -72,6 +77,7 @@ impl Module {
             is_initialised: false,
             update: None,
             params: Vec::new(),
+            training: RefCell::default(),
         })
     }
 
@@ -119,15 +125,21 @@ impl Module {
     }
 
     /// Takes what is to update the weights: parameters that are not fixed, and have gradients. Gradients are scaled by one
-    /// over the batch size.
+    /// over the batch size. Factors of learning rate and weight decay are those that it has, else those of the attributes
+    /// `__lr_mult__` and `__wd_mult__` of the variables: MXNet's module looks at these only where it makes the optimizer by its
+    /// name, and leaves a given one as it is.
     ///
     /// # Errors
-    /// The module is not bound for training; a learning rate that is no number.
+    /// The module is not bound for training; a learning rate or attributes that are no numbers.
     pub fn init_optimizer(&mut self, mut update: Box<dyn WeightUpdate>) -> Result<()> {
         let batch_size = self.batch_size()?;
         let lr = update.learning_rate();
         if !lr.is_finite() {
             return Err(Error::invalid("learning rate", lr, "a finite number"));
+        }
+        for &id in self.graph.variables() {
+            let variable = self.graph.node(id);
+            update.take_attributes(&variable.name, &variable.attrs)?;
         }
         update.set_rescale_grad(1.0 / batch_size as f64);
         self.params = self.parameters()?;
@@ -135,17 +147,14 @@ impl Module {
         Ok(())
     }
 
-    /// As [`init_optimizer`](Self::init_optimizer), by MXNet's name and settings. Factors of learning rate and weight decay are
-    /// taken from the attributes `__lr_mult__` and `__wd_mult__` of the variables; a `rescale_grad` among the settings stays.
+    /// As [`init_optimizer`](Self::init_optimizer), by MXNet's name and settings; a `rescale_grad` among them stays. As many
+    /// weights are updated by one call as the options say that the module was made with.
     ///
     /// # Errors
-    /// As [`mxrs_optim::create`] and [`init_optimizer`](Self::init_optimizer); attributes that are no numbers.
+    /// As [`mxrs_optim::create`] and [`init_optimizer`](Self::init_optimizer).
     pub fn init_optimizer_named(&mut self, name: &str, settings: &[(&str, &str)]) -> Result<()> {
         let mut optimizer = mxrs_optim::create(name, settings)?;
-        for &id in self.graph.variables() {
-            let variable = self.graph.node(id);
-            optimizer.common_mut().mult.take_attributes(&variable.name, variable.attrs.iter())?;
-        }
+        optimizer.common_mut().aggregate_num = self.options.optimizer_aggregation;
         let rescale = settings.iter().any(|(key, _)| *key == "rescale_grad").then(|| optimizer.common().rescale_grad);
         self.init_optimizer(Box::new(Updater::new(optimizer)))?;
         if let (Some(rescale), Some(update)) = (rescale, &mut self.update) {

@@ -1,5 +1,6 @@
 //! What a caller may choose: names, initial values, the loop.
 
+use crate::resume::Restored;
 use mxrs_models::Initializer;
 use mxrs_sync::atomic::AtomicBool;
 use std::path::PathBuf;
@@ -80,13 +81,21 @@ pub struct FitOptions {
     pub optimizer: String,
     /// Its settings; a `learning_rate` of 0.01.
     pub optimizer_params: Vec<(String, String)>,
-    /// Checkpoints; none.
+    /// Checkpoints; none. That of an epoch's end is written before callbacks of it are called, and before validation.
     pub checkpoint: Option<CheckpointOptions>,
-    /// Goes on from the newest whole checkpoint of that prefix, if there is one.
+    /// Goes on from the newest whole checkpoint of that prefix, if there is one. Within an epoch that needs batches of the same
+    /// size, as many, and the same [`data_seed`](Self::data_seed).
     pub resume: bool,
+    /// Goes on from there instead: the module is at that place already. Where it is what [`newest`](crate::resume::newest) finds
+    /// with the prefix of [`checkpoint`](Self::checkpoint), the training keeps its number, and the checkpoints that have it are
+    /// among those that may go. Otherwise, and from states without a number, it gets one of its own, and what is there stays
+    /// until it is written over.
+    pub restored: Option<Restored>,
+    /// What the order of the training data depends on, for the checkpoints to tell; not told.
+    pub data_seed: Option<u64>,
     /// Once true, the batch is finished, a checkpoint written, and [`Outcome::Interrupted`](crate::Outcome::Interrupted)
-    /// returned. After the last batch of an epoch, callbacks of its end and its validation are left out; a training that goes
-    /// on makes up for the validation where the best checkpoint is kept.
+    /// returned. After the last batch of an epoch, callbacks of its end and its validation are left out, and a validation ends
+    /// with the batch it is at, without figures; a training that goes on makes up for it where the best checkpoint is kept.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Whether the labels of the first epoch are compared with the number of classes.
     pub check_labels: bool,
@@ -107,6 +116,8 @@ impl FitOptions {
             optimizer_params: vec![("learning_rate".into(), "0.01".into())],
             checkpoint: None,
             resume: false,
+            restored: None,
+            data_seed: None,
             interrupt: None,
             check_labels: true,
             check_finite: true,

@@ -6,6 +6,7 @@ use crate::metric::EvalMetric;
 use mxrs_data::DataIter;
 use mxrs_format::{AlignedBytes, Tensor};
 use mxrs_ndarray::{NdArray, Reading};
+use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_types::{Error, Result, Shape};
 use std::time::Instant;
 
@@ -21,9 +22,10 @@ impl Module {
         metric: &mut dyn EvalMetric,
         n_batches: Option<u64>,
     ) -> Result<Vec<(String, f64)>> {
-        self.score_with(data, metric, n_batches, 0, &mut [])
+        Ok(self.score_with(data, metric, n_batches, 0, &mut [], None)?.unwrap_or_default())
     }
 
+    /// As [`Self::score`], in validation after `epoch`. Nothing once `interrupt` is true while there are batches left.
     pub(super) fn score_with(
         &mut self,
         data: &mut dyn DataIter,
@@ -31,13 +33,17 @@ impl Module {
         n_batches: Option<u64>,
         epoch: u64,
         callbacks: &mut [Box<dyn BatchEndCallback>],
-    ) -> Result<Vec<(String, f64)>> {
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<Option<Vec<(String, f64)>>> {
         data.seek(0, 0)?;
         metric.reset();
         let mut nbatch = 0;
         while n_batches.is_none_or(|most| nbatch < most) {
             let asked = Instant::now();
             let Some(batch) = data.next_batch()? else { break };
+            if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Ok(None);
+            }
             let (waited, pad) = (asked.elapsed(), batch.pad);
             self.forward(batch, false)?;
             self.update_metric(metric, pad)?;
@@ -46,7 +52,7 @@ impl Module {
             }
             nbatch += 1;
         }
-        metric.get_global()
+        metric.get_global().map(Some)
     }
 
     /// Runs the first epoch of `data` as at inference and returns every output, the rows of all batches one after the other,

@@ -9,19 +9,32 @@
 //! Of a killed process files with names of their own stay. They go when training begins there again ([`clear_up`]): at once on
 //! the same machine, elsewhere and in another container once they are a minute old.
 //!
+//! A training that begins anew where others left checkpoints leaves those it has not come to yet, and going on goes on from
+//! its own (`run.rs`), or from what MXNet left behind them (`choice.rs`). Within an epoch, what is left of it is only there with
+//! batches of the same size, number and seed: going on with others is refused.
+//!
+//! States may be MXNet's too, which are pickles under the same name. They hold what the optimizer keeps, and no checksum:
+//! their parameters are taken as they are. Random numbers stay where they are, and updates are counted from the optimizer's
+//! `begin_num_update` where the file does not say how many there were.
+//!
 //! Where the best checkpoint is kept, its states tell so once its epoch is validated. A kill or an interrupt may come before
 //! that; then the epoch is validated when training goes on.
 //!
-//! Read next: `states.rs` for what is in the file, `keep.rs` for which checkpoints stay.
+//! Read next: `states.rs` for what is in the file, `choice.rs` for which is taken, `keep.rs` for which checkpoints stay.
 
+mod choice;
 mod disk;
 mod keep;
+mod run;
 mod states;
 
+pub use choice::newest;
+pub(crate) use choice::{goes_on, own_epochs};
 pub use disk::{check_room, clear_up};
 pub use keep::Keeper;
+pub use run::{Batching, Difference, Restored, Run};
 pub(crate) use states::set_best;
-pub use states::{Found, TrainingState, find, newest};
+pub use states::{Found, OptimizerStates, TrainingState, find};
 
 use mxrs_types::{Error, Result};
 use std::fmt;
@@ -51,14 +64,18 @@ impl Position {
 
     /// The place that a file name tells, of a file of this prefix and suffix.
     fn parse(name: &str, prefix: &str, suffix: &str) -> Option<Self> {
-        let middle = name.strip_prefix(prefix)?.strip_prefix('-')?.strip_suffix(suffix)?;
+        Self::of_text(name.strip_prefix(prefix)?.strip_prefix('-')?.strip_suffix(suffix)?)
+    }
+
+    /// The place that is written so.
+    fn of_text(text: &str) -> Option<Self> {
         let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-        let position = match middle.split_once('-') {
-            None => Self::epoch(number(middle)?),
+        let position = match text.split_once('-') {
+            None => Self::epoch(number(text)?),
             Some((epoch, batch)) => Self { epoch: number(epoch)?, batch: number(batch)? },
         };
         // As it is written here only: `net-1-0001` is epoch 1 of the prefix `net-1`.
-        (position.to_string() == middle).then_some(position)
+        (position.to_string() == text).then_some(position)
     }
 }
 
@@ -87,9 +104,18 @@ fn split(prefix: &Path) -> Result<(PathBuf, String)> {
     Ok((folder.to_path_buf(), name.to_owned()))
 }
 
+/// One path for a prefix, however it is written: its folder without links and detours, if it is there.
+///
+/// # Errors
+/// Names that are not UTF-8.
+pub(crate) fn resolved(prefix: &Path) -> Result<PathBuf> {
+    let (folder, name) = split(prefix)?;
+    Ok(folder.canonicalize().unwrap_or(folder).join(name))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Position, split};
+    use super::{Position, resolved, split};
     use std::path::Path;
 
     #[test]
@@ -105,6 +131,15 @@ mod tests {
             let expected = (Path::new(folder).to_path_buf(), name.to_owned());
             assert_eq!(split(Path::new(prefix)).unwrap(), expected, "{prefix}");
         }
+    }
+
+    #[test]
+    fn a_prefix_is_the_same_however_it_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let [plain, detour] = ["net", "./new/../net"].map(|prefix| dir.path().join(prefix));
+        std::fs::create_dir(dir.path().join("new")).unwrap();
+        assert_eq!(resolved(&plain).unwrap(), resolved(&detour).unwrap());
+        assert!(resolved(&plain).unwrap() != resolved(&dir.path().join("new/net")).unwrap());
     }
 
     #[test]

@@ -1,17 +1,29 @@
-//! The states file: what it holds, and finding the newest whole checkpoint.
+//! The states file: what it holds, and finding those of a prefix.
 
-use super::{Position, split};
+use super::run::Head;
+use super::{Position, Run, split};
 use indexmap::IndexMap;
+use mxrs_format::pickle::PickledStates;
 use mxrs_format::safetensors::SafeTensors;
 use mxrs_format::{Checkpoint, Options, write_atomically};
 use mxrs_ndarray::RandomState;
 use mxrs_optim::SavedStates;
 use mxrs_types::{Error, Result};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "mxrs.states.v1";
 const BEST: &str = "train.best";
+
+/// States of the optimizer, as they were found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptimizerStates {
+    /// Written here.
+    Own(SavedStates),
+    /// Written by MXNet: of a parameter by its name or its place among the arguments that are no inputs.
+    Pickled(PickledStates),
+}
 
 /// Everything beside the parameters that training goes on from.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,11 +31,13 @@ pub struct TrainingState {
     /// The batch that comes next.
     pub position: Position,
     /// States of the optimizer.
-    pub optimizer: SavedStates,
-    /// Where random operators are in their numbers.
-    pub random: RandomState,
+    pub optimizer: OptimizerStates,
+    /// Where random operators are in their numbers; MXNet's files do not say, and they stay where they are.
+    pub random: Option<RandomState>,
     /// The best epoch so far and its value.
     pub best: Option<(u64, f64)>,
+    /// The training that wrote it.
+    pub run: Run,
 }
 
 /// Counts and checks what passes through.
@@ -50,8 +64,11 @@ impl TrainingState {
     /// Writes the parameters, then the states that vouch for them.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Those of writing; states of MXNet's, which can be read only; with a number, those of [`find`].
     pub fn save(&self, prefix: &Path, params: Checkpoint) -> Result<()> {
+        let (OptimizerStates::Own(optimizer), Some(random)) = (&self.optimizer, &self.random) else {
+            return Err(Error::invalid("states to save", "those of a file of MXNet's", "those of a training"));
+        };
         let path = self.position.path(prefix, ".params");
         let (mut len, mut checksum) = (0, 0);
         write_atomically(&path, |sink| {
@@ -60,23 +77,28 @@ impl TrainingState {
             (len, checksum) = (checked.len, checked.checksum.finalize());
             Ok(())
         })?;
-        self.to_file(len, checksum).save(self.position.path(prefix, ".states"))
+        let mut file = self.to_file(optimizer, random, (len, checksum));
+        if self.run.number > 0 {
+            file.metadata.extend(Head::behind_entry(prefix, self.position)?);
+        }
+        file.save(self.position.path(prefix, ".states"))
     }
 
-    fn to_file(&self, params_len: u64, params_crc32: u32) -> SafeTensors {
-        let mut metadata = self.optimizer.metadata.clone();
-        let next: Vec<String> = self.random.next.iter().map(u64::to_string).collect();
+    fn to_file(&self, optimizer: &SavedStates, random: &RandomState, params: (u64, u32)) -> SafeTensors {
+        let mut metadata = optimizer.metadata.clone();
+        let next: Vec<String> = random.next.iter().map(u64::to_string).collect();
         let mut put = |key: &str, text: String| metadata.insert(key.to_owned(), text);
         put("format", FORMAT.into());
         put("train.epoch", self.position.epoch.to_string());
         put("train.batch", self.position.batch.to_string());
-        put("train.random.seed", self.random.seed.to_string());
+        put("train.random.seed", random.seed.to_string());
         put("train.random.next", next.join(","));
-        put("train.random.turn", self.random.turn.to_string());
-        put("train.params.bytes", params_len.to_string());
-        put("train.params.crc32", params_crc32.to_string());
+        put("train.random.turn", random.turn.to_string());
+        put("train.params.bytes", params.0.to_string());
+        put("train.params.crc32", params.1.to_string());
         metadata.extend(self.best.map(best_entry));
-        SafeTensors { tensors: self.optimizer.tensors.clone(), metadata }
+        metadata.extend(self.run.entries());
+        SafeTensors { tensors: optimizer.tensors.clone(), metadata }
     }
 
     /// The states, and length and checksum of their parameter file.
@@ -113,7 +135,35 @@ impl TrainingState {
             let (epoch, value) = text.split_once(' ')?;
             Some((epoch.parse().ok()?, value.parse().ok()?))
         });
-        Ok((Self { position, optimizer: SavedStates { tensors, metadata }, random, best }, len, checksum))
+        let run = Run::take(&mut metadata)?;
+        let optimizer = OptimizerStates::Own(SavedStates { tensors, metadata });
+        Ok((Self { position, optimizer, random: Some(random), best, run }, len, checksum))
+    }
+
+    /// Of what MXNet saved beside the parameters of this place.
+    fn pickled(position: Position, path: &Path) -> Result<Self> {
+        let optimizer = OptimizerStates::Pickled(PickledStates::load(path, &Options::default())?);
+        Ok(Self { position, optimizer, random: None, best: None, run: Run::default() })
+    }
+}
+
+/// Whether a states file is one of MXNet's, by how it begins: with the protocol of a pickle, or with the mark that protocol 0
+/// begins with.
+///
+/// # Errors
+/// A file that is neither MXNet's nor ours; those of reading.
+fn is_pickled(path: &Path) -> Result<bool> {
+    let refused = |e: io::Error| Error::io(path, &e);
+    let mut head = Vec::with_capacity(9);
+    File::open(path).map_err(refused)?.take(9).read_to_end(&mut head).map_err(refused)?;
+    match head.as_slice() {
+        // The header and its length in 64 bits, whose first bytes may be those of a pickle.
+        [_, _, _, _, 0, 0, 0, 0, b'{'] => Ok(false),
+        [0x80, 1..=5, ..] | [b'(', ..] => Ok(true),
+        _ => {
+            let expected = "states that mxrs saved (safetensors), or MXNet (a pickle)";
+            Err(Error::invalid(path.display().to_string(), "a file that is neither", expected))
+        }
     }
 }
 
@@ -123,13 +173,13 @@ fn best_entry((epoch, value): (u64, f64)) -> (String, String) {
 }
 
 /// Writes the states of this epoch again, to tell that it is the best so far; everything else in them stays as it is. Where
-/// there are no states, nothing is written.
+/// there are no states, or MXNet's, nothing is written.
 ///
 /// # Errors
 /// Those of reading and writing.
 pub(crate) fn set_best(prefix: &Path, best: (u64, f64)) -> Result<()> {
     let path = Position::epoch(best.0).path(prefix, ".states");
-    if !path.exists() {
+    if !path.exists() || is_pickled(&path)? {
         return Ok(());
     }
     let mut file = SafeTensors::load(&path, &Options::default())?;
@@ -147,18 +197,35 @@ pub struct Found {
 }
 
 impl Found {
-    /// Reads it and its parameters.
+    /// The file.
+    pub fn states(&self) -> PathBuf {
+        self.position.path(&self.prefix, ".states")
+    }
+
+    /// What its head tells; nothing where it is damaged.
+    pub(super) fn head(&self) -> Option<Head> {
+        Head::read(&self.states())
+    }
+
+    /// Reads it and its parameters. States that MXNet saved do not say which parameters they belong to.
     ///
     /// # Errors
     /// What is wrong with either file, and parameters that are not those the states were written for.
     pub fn read(&self) -> Result<(TrainingState, Checkpoint)> {
-        let states = self.position.path(&self.prefix, ".states");
-        let file = SafeTensors::load(&states, &Options::default())?;
-        let (state, len, checksum) =
-            TrainingState::from_file(file).map_err(|e| e.context(format!("reading {}", states.display())))?;
+        let states = self.states();
+        let (state, written) = if is_pickled(&states)? {
+            (TrainingState::pickled(self.position, &states)?, None)
+        } else {
+            let file = SafeTensors::load(&states, &Options::default())?;
+            let (state, len, checksum) =
+                TrainingState::from_file(file).map_err(|e| e.context(format!("reading {}", states.display())))?;
+            (state, Some((len, checksum)))
+        };
         let path = self.position.path(&self.prefix, ".params");
         let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, &e))?;
-        if (bytes.len() as u64, crc32fast::hash(&bytes)) != (len, checksum) || state.position != self.position {
+        if let Some((len, checksum)) = written
+            && ((bytes.len() as u64, crc32fast::hash(&bytes)) != (len, checksum) || state.position != self.position)
+        {
             let expected = format!("the {len} bytes that {} was written for", states.display());
             return Err(Error::invalid(path.display().to_string(), "another file", expected));
         }
@@ -190,23 +257,10 @@ pub fn find(prefix: &Path) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// The newest whole checkpoint of this prefix. Those that are not whole are told of and passed over.
-///
-/// # Errors
-/// As [`find`].
-pub fn newest(prefix: &Path) -> Result<Option<(TrainingState, Checkpoint)>> {
-    for found in find(prefix)? {
-        match found.read() {
-            Ok(whole) => return Ok(Some(whole)),
-            Err(error) => tracing::warn!("checkpoint {} is passed over: {error}", found.position),
-        }
-    }
-    Ok(None)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resume::newest;
     use mxrs_format::Tensor;
 
     #[test]
@@ -217,8 +271,10 @@ mod tests {
             let mut optimizer = SavedStates::default();
             optimizer.metadata.insert("num_update".into(), "10".into());
             optimizer.tensors.insert("state/w/mom".into(), tensor());
-            let random = RandomState { seed: 3, next: vec![4, 5], turn: 1 };
-            let state = TrainingState { position: Position::epoch(2), optimizer, random, best };
+            let random = Some(RandomState { seed: 3, next: vec![4, 5], turn: 1 });
+            let optimizer = OptimizerStates::Own(optimizer);
+            let run = Run { number: 1, batch_size: Some(8), epoch_size: Some(5), data_seed: Some(0) };
+            let state = TrainingState { position: Position::epoch(2), optimizer, random, best, run };
             let params = Checkpoint::new(IndexMap::from([("w".to_owned(), tensor())]), IndexMap::new());
             let prefix = dir.path().join(name);
             state.save(&prefix, params).unwrap();
@@ -230,8 +286,35 @@ mod tests {
         set_best(&later, (2, 0.9)).unwrap();
         assert!(bytes(&later) == bytes(&at_once));
         let (state, _) = newest(&later).unwrap().expect("it is whole still");
-        assert_eq!(state.best, Some((2, 0.9)));
+        assert_eq!((state.best, state.run.number), (Some((2, 0.9)), 1));
         set_best(&dir.path().join("none"), (2, 0.9)).unwrap();
         assert!(find(&dir.path().join("none")).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_file_tells_by_its_beginning_whose_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("net-0001.states");
+        let is_pickled = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            is_pickled(&path)
+        };
+        // Headers of 640 and of 0x7d0280 bytes begin as a pickle of protocol 2.
+        for len in [8_u64, 640, 0x7d_0280] {
+            let file = [&len.to_le_bytes()[..], &b"{\"__metadata__\":{"[..]].concat();
+            assert!(!is_pickled(&file).unwrap(), "{len}");
+        }
+        // `pickle.dumps({0: None}, protocol)` for protocols 0, 2, 3 and 4.
+        for pickle in [
+            &b"(dp0\nI0\nNs."[..],
+            &b"\x80\x02}q\x00K\x00Ns."[..],
+            &b"\x80\x03}q\x00K\x00Ns."[..],
+            &b"\x80\x04\x95\x07\x00\x00\x00\x00\x00\x00\x00}\x94K\x00Ns."[..],
+        ] {
+            assert!(is_pickled(pickle).unwrap(), "{pickle:?}");
+        }
+        for neither in [&b""[..], &b"\x80"[..], &b"PK\x03\x04"[..]] {
+            assert!(is_pickled(neither).is_err(), "{neither:?}");
+        }
     }
 }
