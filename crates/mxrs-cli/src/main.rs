@@ -4,6 +4,7 @@
 //! crate knows only the facade `mxrs`, the terminal and the way errors become exit codes.
 
 mod args;
+mod batches;
 mod cmd;
 mod exit;
 mod interrupt;
@@ -11,6 +12,7 @@ mod logging;
 mod networks;
 mod picture;
 mod records;
+mod room;
 mod start;
 mod subject;
 mod svg;

@@ -1,10 +1,12 @@
 //! Networks to measure: those of MXNet's benchmark by name, or one from files; with parameters and an input.
 
-use mxrs::format::Tensor;
-use mxrs::graph::{Graph, infer_dtypes, infer_shapes};
+use crate::exit::{Failure, Outcome};
+use crate::room;
+use mxrs::format::{Checkpoint, Options, Tensor};
+use mxrs::graph::{Graph, NodeId, autocast, infer_dtypes, infer_shapes};
 use mxrs::models::{Initializer, ModelOptions, model};
 use mxrs::ndarray::NdArray;
-use mxrs::types::{DType, Error, PartialShape, Result, Shape};
+use mxrs::types::{DType, Error, PartialShape, Result, ResultExt, Shape};
 use mxrs::{Model, Runtime};
 use std::collections::HashMap;
 use std::path::Path;
@@ -31,10 +33,36 @@ pub const WITHOUT_FLOAT16: [&str; 2] = ["alexnet", "inception-bn"];
 /// Seed of parameters and input.
 const SEED: u64 = 0;
 
+/// What is fed.
+const INPUT: &str = "data";
+
 /// Whether a network of this name can be built.
 pub fn is_built(name: &str) -> bool {
     mxrs::models::families().iter().any(|family| family.name == name || family.aliases.contains(&name))
         || mxrs::models::networks().iter().any(|(known, _)| known == name)
+}
+
+/// Why this type is none for the network of a symbol file: nothing in it would compute in it. `None` where something would.
+///
+/// # Errors
+/// What is wrong with the file.
+pub fn refusal(runtime: &Runtime, symbol: &Path, dtype: DType) -> Outcome<Option<String>> {
+    if dtype == DType::F32 {
+        return Ok(None);
+    }
+    let graph = Model::load_graph(runtime, symbol).map_err(Failure::input)?;
+    Ok(cast(&graph, runtime, dtype)?.is_none().then(|| useless(symbol, dtype)))
+}
+
+fn useless(symbol: &Path, dtype: DType) -> String {
+    format!("--dtype {dtype}: no operator of {} would compute in it", symbol.display())
+}
+
+/// The graph with its products in another type than float32; `None` where there are none.
+fn cast(graph: &Graph, runtime: &Runtime, dtype: DType) -> Result<Option<Graph>> {
+    let n_casts = |graph: &Graph| graph.nodes().iter().filter(|node| node.op_name() == "amp_cast").count();
+    let after = autocast(graph, runtime.ops(), dtype)?;
+    Ok((n_casts(&after) > n_casts(graph)).then_some(after))
 }
 
 /// A network that can be bound to any batch size.
@@ -60,55 +88,74 @@ impl Network {
     /// As [`Self::named`].
     pub fn seeded(name: &str, dtype: DType, seed: u64) -> Result<Self> {
         let built = model(name, &ModelOptions { dtype, ..ModelOptions::default() })?;
-        Self::with_random_parameters(built.symbol.graph()?, built.image.to_vec(), &HashMap::new(), seed)
+        let (graph, none) = (built.symbol.graph()?, HashMap::new());
+        let shapes = shapes(&graph, &built.image, &none)?;
+        Self::with_parameters(graph, &built.image, &shapes, &none, seed)
     }
 
-    /// A network from a symbol file, with the parameters of a file or with random ones.
+    /// A network from a symbol file, with the parameters of a file or with random ones. For another type than float32 its
+    /// products compute in that type, as in mixed precision; inputs and outputs stay in float32.
     ///
     /// # Errors
-    /// What is wrong with the files; several inputs.
-    pub fn from_files(runtime: &Runtime, symbol: &Path, params: Option<&Path>, image: &[usize]) -> Result<Self> {
-        let graph = Model::load_graph(runtime, symbol)?;
-        let loaded = match params {
+    /// What is wrong with the files; [`Failure::Usage`] for an image that does not fit the network, and for a type that
+    /// nothing in it would compute in; [`Failure::Run`] where there is no room for the parameters.
+    pub fn from_files(
+        runtime: &Runtime,
+        symbol: &Path,
+        params: Option<&Path>,
+        image: &[usize],
+        dtype: DType,
+    ) -> Outcome<Self> {
+        let graph = Model::load_graph(runtime, symbol).map_err(Failure::input)?;
+        let loaded: HashMap<String, Tensor> = match params {
             None => HashMap::new(),
             Some(path) => {
-                let file = mxrs::format::Checkpoint::open(path, &mxrs::format::Options::default())?.value;
+                let file = Checkpoint::open(path, &Options::default()).map_err(Failure::input)?.value;
                 file.arg.into_iter().chain(file.aux).collect()
             }
         };
-        Self::with_random_parameters(graph, image.to_vec(), &loaded, SEED)
+        if !graph.argument_names().contains(&INPUT) {
+            let error = Error::invalid("input of the network", "none called `data`", "an input called `data`");
+            return Err(Failure::Input(error));
+        }
+        let shapes = shapes(&graph, image, &loaded).map_err(Failure::binding)?;
+        let network = Self::with_parameters(graph, image, &shapes, &loaded, SEED).map_err(Failure::input)?;
+        if dtype == DType::F32 {
+            return Ok(network);
+        }
+        let graph = cast(&network.graph, runtime, dtype)?.ok_or_else(|| Failure::Usage(useless(symbol, dtype)))?;
+        Ok(Self { graph, ..network })
     }
 
-    fn with_random_parameters(
+    /// With the loaded parameters, and random ones for the other variables; `shapes` are those of the graph's entries.
+    fn with_parameters(
         graph: Graph,
-        image: Vec<usize>,
+        image: &[usize],
+        shapes: &[Shape],
         loaded: &HashMap<String, Tensor>,
         seed: u64,
     ) -> Result<Self> {
-        let input = "data".to_owned();
-        if !graph.argument_names().contains(&input.as_str()) {
-            return Err(Error::invalid("input of the network", "none called `data`", "an input called `data`"));
-        }
-        let data: Shape = std::iter::once(1).chain(image.iter().copied()).collect();
-        let given =
-            loaded.iter().filter_map(|(name, tensor)| Some((name.as_str(), PartialShape::from(tensor.shape()?))));
-        let given = given.filter(|(name, _)| graph.find(name).is_some_and(|id| graph.node(id).is_variable()));
-        let shapes = infer_shapes(&graph, given.chain([(input.as_str(), data.into())]))?.complete(&graph)?;
-        let dtypes = infer_dtypes(&graph, [(input.as_str(), DType::F32)], Some(DType::F32))?.complete(&graph)?;
-        let mut params = Vec::new();
-        for &id in graph.variables() {
+        let given = of_variables(&graph, loaded).filter_map(|(name, tensor)| Some((name, tensor.dtype()?)));
+        let dtypes = infer_dtypes(&graph, given, Some(DType::F32))?.complete(&graph)?;
+        let is_parameter = |id: &NodeId| graph.node(*id).name != INPUT && !graph.is_label(*id);
+        let parameters: Vec<NodeId> = graph.variables().iter().copied().filter(is_parameter).collect();
+        let entry = |id: NodeId| graph.output_id(id, 0).index();
+        let mut missing = parameters.iter().filter(|id| !loaded.contains_key(&graph.node(**id).name));
+        let bytes = missing.try_fold(0u64, |sum, id| {
+            let (shape, dtype) = (&shapes[entry(*id)], dtypes[entry(*id)]);
+            sum.checked_add(shape.checked_size_bytes(dtype).ok()? as u64)
+        });
+        room::expect("random parameters", bytes)?;
+        let mut params = Vec::with_capacity(parameters.len());
+        for &id in &parameters {
             let node = graph.node(id);
-            if node.name == input || graph.is_label(id) {
-                continue;
-            }
-            let entry = graph.output_id(id, 0).index();
             let tensor = match loaded.get(&node.name) {
                 Some(tensor) => tensor.clone(),
-                None => random(&node.name, node.attrs.get("__init__"), &shapes[entry], dtypes[entry], seed)?,
+                None => random(&node.name, node.attrs.get("__init__"), &shapes[entry(id)], dtypes[entry(id)], seed)?,
             };
             params.push((node.name.clone(), tensor));
         }
-        Ok(Self { graph, image, input, params })
+        Ok(Self { graph, image: image.to_vec(), input: INPUT.to_owned(), params })
     }
 
     /// The graph and the parameters.
@@ -160,6 +207,28 @@ impl Input {
         let tensor = random(&self.name, uniform, array.shape(), array.dtype(), SEED)?;
         array.copy_from_bytes(tensor.stored_bytes())
     }
+}
+
+/// Those of the parameters that the graph has variables for.
+fn of_variables<'a>(
+    graph: &'a Graph,
+    loaded: &'a HashMap<String, Tensor>,
+) -> impl Iterator<Item = (&'a str, &'a Tensor)> {
+    let tensors = loaded.iter().map(|(name, tensor)| (name.as_str(), tensor));
+    tensors.filter(move |(name, _)| graph.find(name).is_some_and(|id| graph.node(id).is_variable()))
+}
+
+/// Shapes of the entries of a graph that is fed one image.
+///
+/// # Errors
+/// An image, or parameters, that do not fit the network.
+fn shapes(graph: &Graph, image: &[usize], loaded: &HashMap<String, Tensor>) -> Result<Vec<Shape>> {
+    let data: Shape = std::iter::once(1).chain(image.iter().copied()).collect();
+    let doing = format!("fitting the network to `{INPUT}` {data}");
+    let given = of_variables(graph, loaded);
+    let given = given.filter_map(|(name, tensor)| Some((name, PartialShape::from(tensor.shape()?))));
+    let shapes = infer_shapes(graph, given.chain([(INPUT, data.into())]));
+    shapes.and_then(|shapes| shapes.complete(graph)).context(|| doing)
 }
 
 fn random(name: &str, init: Option<&str>, shape: &Shape, dtype: DType, seed: u64) -> Result<Tensor> {

@@ -21,7 +21,35 @@
 //! ```
 //!
 //! Cargo features: `onednn` (default) compiles oneDNN and links it; `onednn-dynamic` loads `libdnnl.so.3` at run time
-//! instead. Without either, convolutions and matrix products run on the reference kernels, slowly.
+//! instead. Without either, inference in float32 has kernels of mxrs' own; fully-connected layers in training and products of 8-bit
+//! integers run on the reference kernels, slowly, and a warning says so.
+//!
+//! # Requests at the same time
+//!
+//! A [`Model`] is bound once for each request that may be under way: what it is bound to shares its parameters and packed
+//! weights, and has an input, outputs and temporaries of its own, for one thread at a time. As many run at once as the engine has
+//! workers (`MXNET_CPU_WORKER_NTHREADS`). They have one team of threads (`OMP_NUM_THREADS`): who finds it taken computes alone.
+//! So a team of one and a worker for each core give each request a core; one worker and a large team give one request after the
+//! other all of them.
+//!
+//! ```
+//! use mxrs::env::MapSource;
+//! use mxrs::{Model, Runtime};
+//!
+//! # let prefix = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/lenet");
+//! let a_core_each = MapSource::new([("OMP_NUM_THREADS", "1"), ("MXNET_CPU_WORKER_NTHREADS", "2")]);
+//! let runtime = Runtime::builder().env(&a_core_each).build()?;
+//! let model = Model::load(&runtime, prefix, 10)?;
+//! let predictors = [model.predictor(1, &[1, 28, 28])?, model.predictor(1, &[1, 28, 28])?];
+//!
+//! let image = [0.5_f32; 28 * 28];
+//! let [one, other] = std::thread::scope(|scope| {
+//!     let requests = predictors.each_ref().map(|predictor| scope.spawn(move || predictor.predict(&image)));
+//!     requests.map(|request| request.join().expect("no panic"))
+//! });
+//! assert_eq!(one?, other?);
+//! # Ok::<(), mxrs::Error>(())
+//! ```
 //!
 //! Read next: [`Runtime`], then the layer of your question: [`exec`] for how a graph runs, [`ops`] for what an operator
 //! does, [`mod@env`] for what a variable means.

@@ -14,7 +14,8 @@ use mxrs_types::{Device, Error, Result, ResultExt, Shape};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A graph and the arrays of its parameters. Cheap to clone; clones share the arrays.
+/// A graph and the arrays of its parameters. Cheap to clone; clones share the arrays. For requests at the same time see
+/// [the first page](crate#requests-at-the-same-time).
 ///
 /// ```
 /// use mxrs::Runtime;

@@ -5,18 +5,18 @@ use crate::image_team::ImageTeam;
 use crate::partitioning::{Subgraphs, subgraphs};
 use crate::tuning::KernelTuning;
 use crate::{Model, Winograd, settings};
-use mxrs_backend_nnpack::Weights;
+use mxrs_backend_nnpack::{Processor, Weights};
 use mxrs_data::ImageThreads;
 use mxrs_engine::Engine;
 use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
-use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search};
+use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search, Warned};
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpSet};
 use mxrs_optim::Optimizer;
 use mxrs_quantize::QuantizeOptions;
 use mxrs_storage::Storage;
 use mxrs_sync::{Team, TeamConfig, Topology, fork, physical_cores};
-use mxrs_types::Result;
+use mxrs_types::{DType, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +37,7 @@ struct Shared {
     backends: Backends,
     subgraphs: Subgraphs,
     tuning: KernelTuning,
+    warned: Arc<Warned>,
 }
 
 /// Collects what a [`Runtime`] is made of.
@@ -179,7 +180,8 @@ impl RuntimeBuilder {
         log_warnings(&subgraphs.warnings);
         let ops = mxrs_ops::catalogue();
         let image_team = ImageTeam::new();
-        let shared = Shared { settings, arrays, team, image_team, ops, backends, subgraphs, tuning };
+        let warned = Arc::default();
+        let shared = Shared { settings, arrays, team, image_team, ops, backends, subgraphs, tuning, warned };
         Ok(Runtime { shared: Arc::new(shared) })
     }
 }
@@ -225,6 +227,14 @@ impl Runtime {
     /// memory: what kernels are measured against. Takes `patience`.
     pub fn peak_flops(&self, patience: Duration) -> f64 {
         mxrs_backend_nnpack::peak_flops(self.team(), patience)
+    }
+
+    /// Operations per second that the threads of loops reach at best on numbers of a type, a multiply-add being two, without
+    /// reading memory: float32, bfloat16, which is widened where there are no products of it, int8 or uint8. `None` for others,
+    /// for integers where no instruction multiplies and adds them, and where the processor has units for matrices of them,
+    /// which are not measured. Takes `patience`.
+    pub fn peak_ops(&self, dtype: DType, patience: Duration) -> Option<f64> {
+        mxrs_backend_nnpack::peak_ops(self.team(), dtype, patience)
     }
 
     /// Engine and storage, as arrays take them.
@@ -323,6 +333,9 @@ impl Runtime {
             fuse_verbose: settings.cuda.rtc_verbose,
             patterns: Arc::clone(&self.shared.subgraphs.patterns),
             pattern_verbosity: self.shared.subgraphs.verbosity,
+            optimizer_aggregation: settings.resources.optimizer_aggregation.into(),
+            short_products: Processor::multiplies_bfloat16(),
+            warned: Arc::clone(&self.shared.warned),
             ops: self.ops().clone(),
             ..BindOptions::new(self.backends().list())
         }

@@ -139,7 +139,7 @@ fn modules_have_the_bits_they_have_with_copies() {
     let runtime = runtime();
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
     let (mut n_in_place, mut n_parts) = (0, 0);
-    for case in 0..10 {
+    for case in 0..40 {
         let graph = network(&runtime, &mut numbers);
         for batch in [1, 3, 32] {
             let shape = Shape::from([batch, 16, 9, 10]);
@@ -152,8 +152,9 @@ fn modules_have_the_bits_they_have_with_copies() {
             n_parts += parts;
         }
     }
-    // Otherwise it would have tested nothing.
-    assert!(n_in_place > 20 && n_parts > 0, "{n_in_place} in place, {n_parts} parts copied");
+    // Otherwise it would have tested nothing. Where kernels for channels last are preferred for widths that fill no blocks, every
+    // second one has parts in two layouts, and stays as it is.
+    assert!(n_in_place > 40 && n_parts > 0, "{n_in_place} in place, {n_parts} parts copied");
 }
 
 type Seen = BTreeMap<String, Vec<u8>>;

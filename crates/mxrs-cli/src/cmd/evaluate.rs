@@ -1,10 +1,11 @@
 //! `mxrs evaluate`: the accuracy of a checkpoint on a record file, with the flags and log lines of MXNet's `score.py`.
 
 use crate::args::{Compute, Rgb, image_shape, positive_rgb, rgb};
+use crate::batches::{self, Parameters};
 use crate::cmd::train::metrics;
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, start, terminal};
-use mxrs::data::{DataIter, ImageRecordIterBuilder};
+use mxrs::data::DataIter;
 use mxrs::train::metric::EvalMetric;
 use mxrs::train::{BindFor, InitOptions, Module, ModuleNames};
 use mxrs::types::Shape;
@@ -38,6 +39,9 @@ pub struct Args {
     /// Threads that decode
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     data_nthreads: u16,
+    /// Stop at the first record that cannot be decoded, instead of counting and skipping it
+    #[arg(long)]
+    strict: bool,
     /// Report the accuracy among the K likeliest classes too, if there are as many; 0 does not
     #[arg(long, value_name = "K", default_value_t = 5)]
     top_k: usize,
@@ -88,10 +92,14 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     for (name, value) in &values {
         tracing::info!("('{name}', {value})");
     }
+    batches::tell_bad_records(&records);
     if args.json {
         let values: serde_json::Map<String, serde_json::Value> =
             values.into_iter().map(|(name, value)| (name, value.into())).collect();
-        let figures = serde_json::json!({ "images": n_images, "images_per_second": speed, "metrics": values });
+        let bad_records = records.n_bad_records();
+        let figures = serde_json::json!({
+            "images": n_images, "bad_records": bad_records, "images_per_second": speed, "metrics": values
+        });
         terminal::print_json(&figures)?;
     }
     Ok(())
@@ -100,16 +108,15 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
 /// The record file, in its order.
 fn records(args: &Args) -> Outcome<Box<dyn DataIter>> {
     let sizes: Vec<String> = args.image_shape.iter().map(ToString::to_string).collect();
-    let mut parameters = vec![
+    let mut parameters: Parameters = vec![
         ("path_imgrec", args.data_val.display().to_string()),
         ("data_shape", format!("({})", sizes.join(","))),
         ("batch_size", args.batch_size.to_string()),
         ("preprocess_threads", args.data_nthreads.to_string()),
+        batches::max_bad_records(args.strict),
     ];
     let names = ["mean_r", "mean_g", "mean_b", "std_r", "std_g", "std_b"];
     let values = args.rgb_mean.0.into_iter().chain(args.rgb_std.0);
     parameters.extend(names.into_iter().zip(values).map(|(name, value)| (name, value.to_string())));
-    let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let builder = ImageRecordIterBuilder::from_params(&parameters).map_err(Failure::binding)?;
-    Ok(Box::new(builder.build_prefetching().map_err(Failure::input)?))
+    batches::open(&parameters)
 }

@@ -7,6 +7,7 @@ use mxrs::Model;
 use mxrs::format::params::{checkpoint_path, symbol_path};
 use mxrs::format::{Checkpoint, Options};
 use mxrs::graph::{NameManager, Symbol, SymbolCall};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Arguments of `fine-tune`.
@@ -29,7 +30,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// As `train`; a layer the network does not have.
+/// As `train`; a layer that the network does not have, or behind which the new classifier would not be the only `fc`.
 pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     let plan = Plan::new(Kind::FineTune, &args.flags)?;
     let runtime = start::runtime(Some(&plan.training.compute))?;
@@ -49,10 +50,15 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
         .input(&features)
         .attr("num_hidden", plan.num_classes.to_string())
         .build(&mut names)?;
-    let net = SymbolCall::new(ops.get("SoftmaxOutput")?).name("softmax").input(&fc).build(&mut names)?.graph()?;
-    // Exactly what the new network has no place for goes; the new classifier begins anew.
-    let is_kept = |name: &str| net.find(name).is_some() && !name.starts_with("fc_");
-    params.arg.retain(|name, _| is_kept(name));
-    params.aux.retain(|name, _| is_kept(name));
+    let mut softmax = SymbolCall::new(ops.get("SoftmaxOutput")?).name("softmax").input(&fc);
+    if plan.training.label_smoothing > 0.0 {
+        softmax = softmax.attr("smooth_alpha", plan.training.label_smoothing as f32);
+    }
+    let taken = |error: mxrs::Error| Failure::Usage(format!("--layer-before-fullc: {error}"));
+    let net = softmax.build(&mut names)?.graph().map_err(taken)?;
+    // What is not of the part that stays goes; the new classifier begins anew.
+    let kept: HashSet<String> = features.arguments()?.into_iter().chain(features.aux_states()?).collect();
+    params.arg.retain(|name, _| kept.contains(name));
+    params.aux.retain(|name, _| kept.contains(name));
     run_plan(&plan, Some(Given { graph: net, params }), shows_progress)
 }

@@ -1,8 +1,8 @@
 //! `mxrs tune`: finds the fastest kernels for networks by timing, and keeps them for everything that is bound later.
 
-use crate::args::{Compute, Format, image_shape};
+use crate::args::{Compute, Format, float_dtype, image_shape};
 use crate::exit::{Failure, Outcome};
-use crate::networks::Network;
+use crate::networks::{self, Network};
 use crate::{interrupt, start, terminal};
 use indicatif::ProgressBar;
 use mxrs::Runtime;
@@ -37,9 +37,16 @@ pub struct Args {
     /// Try layers again whose result is known
     #[arg(long)]
     again: bool,
+    /// Element types, separated by commas: float32, float16 (parameters and borders; computed in float32), bfloat16. The
+    /// network of a symbol file has its products in this type, and the rest in float32
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', default_value = "float32", value_parser = float_dtype)]
+    dtype: Vec<DType>,
     /// Tune the network of this symbol file instead
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     symbol: Option<PathBuf>,
+    /// Parameters for `--symbol`, which those of quantised networks need; random ones otherwise
+    #[arg(long, value_name = "FILE", requires = "symbol")]
+    params: Option<PathBuf>,
     /// Shape of one image for `--symbol`
     #[arg(long, value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
     data_shape: Shape,
@@ -67,11 +74,12 @@ struct Layer {
     tried: usize,
 }
 
-/// What was found for one network and batch size.
+/// What was found for one network, batch size and element type.
 #[derive(Serialize)]
 struct Found {
     network: String,
     batch_size: u32,
+    dtype: &'static str,
     layers: Vec<Layer>,
     milliseconds: f64,
     milliseconds_of_estimates: f64,
@@ -88,7 +96,8 @@ struct Watch {
 /// Runs the command.
 ///
 /// # Errors
-/// A network nobody knows, a variable that forbids timing, an interrupt; those of writing the results.
+/// A network nobody knows, a flag or a file that cannot be used, a variable that forbids timing, an interrupt; those of
+/// writing the results.
 pub fn run(args: &Args, show_progress: bool) -> Outcome {
     let watch = Arc::new(Mutex::new(Watch { calls: Vec::new(), bar: ProgressBar::hidden() }));
     let told = Arc::clone(&watch);
@@ -103,6 +112,14 @@ pub fn run(args: &Args, show_progress: bool) -> Outcome {
     if runtime.settings().tuning_cache().is_none() {
         tracing::warn!("results are not kept: MXRS_TUNING_CACHE is 0, or there is no folder for caches");
     }
+    // Before the first search, which takes its time.
+    if let Some(symbol) = &args.symbol {
+        for &dtype in &args.dtype {
+            if let Some(why) = networks::refusal(&runtime, symbol, dtype)? {
+                return Err(Failure::Usage(why));
+            }
+        }
+    }
     let names = match &args.symbol {
         None => args.network.clone(),
         Some(path) => vec![path.file_name().unwrap_or_default().to_string_lossy().into_owned()],
@@ -110,12 +127,14 @@ pub fn run(args: &Args, show_progress: bool) -> Outcome {
     let mut all = Vec::new();
     for name in &names {
         for &batch_size in &args.batch_size {
-            interrupt::check()?;
-            let found = network(args, &runtime, (name.as_str(), batch_size), &watch, show_progress)?;
-            if args.format == Format::Table {
-                found.print()?;
+            for &dtype in &args.dtype {
+                interrupt::check()?;
+                let found = network(args, &runtime, (name.as_str(), batch_size, dtype), &watch, show_progress)?;
+                if args.format == Format::Table {
+                    found.print()?;
+                }
+                all.push(found);
             }
-            all.push(found);
         }
     }
     if args.format == Format::Json { terminal::print_json(&all) } else { Ok(()) }
@@ -124,13 +143,13 @@ pub fn run(args: &Args, show_progress: bool) -> Outcome {
 fn network(
     args: &Args,
     runtime: &Runtime,
-    (name, batch_size): (&str, u32),
+    (name, batch_size, dtype): (&str, u32, DType),
     watch: &Mutex<Watch>,
     show_progress: bool,
 ) -> Outcome<Found> {
     let network = match &args.symbol {
-        None => Network::named(name, DType::F32).map_err(|error| Failure::Usage(error.to_string()))?,
-        Some(symbol) => Network::from_files(runtime, symbol, None, &args.data_shape).map_err(Failure::input)?,
+        None => Network::named(name, dtype).map_err(Failure::binding)?,
+        Some(symbol) => Network::from_files(runtime, symbol, args.params.as_deref(), &args.data_shape, dtype)?,
     };
     let (model, input) = network.into_model(runtime)?;
     let n_calls = model.graph().nodes().iter().filter(|node| TUNED.contains(&node.op_name())).count();
@@ -145,6 +164,7 @@ fn network(
     Ok(Found {
         network: name.to_owned(),
         batch_size,
+        dtype: dtype.name(),
         milliseconds: sum(|call| call.seconds),
         milliseconds_of_estimates: sum(|call| call.seconds_of_estimate),
         layers: calls.into_iter().map(Layer::of).collect(),
@@ -193,9 +213,10 @@ impl Found {
         let (after, before) = (self.milliseconds, self.milliseconds_of_estimates);
         let kept = self.file.as_ref().map_or(String::new(), |file| format!("; kept in {}", file.display()));
         terminal::print(&format!(
-            "{} at batch size {}\n{table}\n{} layers: {after:.3} ms, by estimates {before:.3} ms{kept}\n",
+            "{} at batch size {}, {}\n{table}\n{} layers: {after:.3} ms, by estimates {before:.3} ms{kept}\n",
             self.network,
             self.batch_size,
+            self.dtype,
             self.layers.len()
         ))
     }

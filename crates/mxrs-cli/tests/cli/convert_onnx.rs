@@ -73,3 +73,19 @@ fn bad_usage_is_told_from_bad_files() {
     std::fs::write(&out, &bytes[..bytes.len() / 2]).unwrap();
     assert!(mxrs(["convert", "onnx", "import", &out, &prefix]).failed(3).contains("out.onnx"));
 }
+
+#[test]
+fn a_node_without_a_counterpart_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let (symbol, out) = (file(dir.path(), "net-symbol.json"), file(dir.path(), "net.onnx"));
+    let nodes = r#"{"op": "null", "name": "data", "inputs": []},
+        {"op": "relu", "name": "bounded", "inputs": [[0, 0, 0]]},
+        {"op": "log_softmax", "name": "likely", "inputs": [[1, 0, 0]]}"#;
+    let text = format!(r#"{{"nodes": [{nodes}], "arg_nodes": [0], "heads": [[2, 0, 0]]}}"#);
+    std::fs::write(&symbol, text).unwrap();
+    let params = digits("lenet-0010.params");
+    let err = mxrs(["convert", "onnx", "export", &symbol, &params, &out, "--shape", "2,4"]).failed(3);
+    assert!(err.contains("`likely` (log_softmax)") && err.contains("ONNX"), "{err}");
+    assert!(!err.contains("bounded"), "what can be expressed is not named: {err}");
+    assert!(!Path::new(&out).exists());
+}

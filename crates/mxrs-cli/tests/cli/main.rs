@@ -1,9 +1,12 @@
 //! The built program from outside: what it prints, what it writes, how it exits.
 
 mod convert_onnx;
+mod damaged;
 mod diagnose;
 mod env;
+mod explain;
 mod files;
+mod fine_tune;
 mod help;
 mod im2rec;
 mod interrupt;
@@ -14,7 +17,10 @@ mod plot;
 mod predict;
 mod quantize;
 mod score;
+mod small;
 mod summary;
 mod train;
+mod train_again;
+mod train_flags;
 mod tune;
 mod usage;

@@ -63,6 +63,17 @@ pub fn mxrs<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
     mxrs_with(&[], arguments)
 }
 
+/// Whether networks in bfloat16 compute in it: there are kernels, oneDNN's for processors with 512-bit vectors, and these are worth
+/// it. Otherwise they compute in float32.
+pub fn has_bfloat16() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let has_instructions = is_x86_feature_detected!("avx512bw");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has_instructions = false;
+    let runtime = ::mxrs::Runtime::builder().env(&::mxrs::env::MapSource::empty()).build().unwrap();
+    cfg!(feature = "onednn") && has_instructions && runtime.bind_options().short_products
+}
+
 /// A file of the digits data set.
 pub fn digits(name: &str) -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/").to_owned() + name

@@ -72,6 +72,7 @@ fn bad_usage_is_told_before_anything_is_written() {
         (&["--image-shape", "1,4,4"], "conv"),
         (&["--quantized-dtype", "uint8"], "negative"),
         (&["--num-calib-batches", "0"], "--num-calib-batches"),
+        (&["--batch-size", "4294967295"], "--batch-size: 4294967295 images of (1, 28, 28) do not fit into memory"),
         (&["--symbol", "x.json", "--params", "x.params"], "cannot be used with"),
     ] {
         let err = quantize("lenet", &data, &dir.path().join("net"), more).failed(2);
@@ -113,4 +114,40 @@ fn without_calibration_no_records_are_needed() {
     assert!(!dir.path().join("net-quantized-calibration.json").exists());
     let tried = first_records(dir.path(), 8);
     assert_eq!(correct(&format!("{out}-quantized"), &tried), 8);
+}
+
+/// What is written is measured and tuned with its parameters; random ones would have no ranges.
+#[test]
+fn what_is_written_is_measured_and_tuned() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = first_records(dir.path(), 4);
+    let out = dir.path().join("net");
+    quantize("lenet", &data, &out, &["--calib-mode", "naive"]).ok();
+    let (symbol, params) =
+        (format!("{}-quantized-symbol.json", out.display()), format!("{}-quantized-0010.params", out.display()));
+    let run = |command: &str, more: &[&str]| {
+        let start = [command, "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "1"];
+        mxrs(start.into_iter().chain(more.iter().copied()))
+    };
+    let once = ["--params", &params, "--num-batches", "1", "--warmup", "0"];
+    let ran = run("score", &once);
+    assert!(ran.err.contains("batch size  1, dtype float32, images/sec: "), "{}", ran.err);
+    ran.ok();
+    run("tune", &["--params", &params, "--budget", "0"]).ok();
+    assert!(run("tune", &["--budget", "0"]).failed(3).contains("_quantize"));
+    // Nothing is left that 16 bits would make faster.
+    for command in ["score", "tune"] {
+        let err = run(command, &["--params", &params, "--dtype", "bfloat16"]).failed(2);
+        assert!(err.contains("--dtype bfloat16: no operator of"), "{command}: {err}");
+    }
+    // Among types that do something it is a cell, and a search does not begin.
+    let ran = run("score", &[&once[..], &["--dtype", "bfloat16,float32"]].concat());
+    for words in
+        ["dtype bfloat16, images/sec: not built", "--dtype bfloat16: no operator of", "dtype float32, images/sec: "]
+    {
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+    }
+    ran.ok();
+    let ran = run("tune", &["--params", &params, "--budget", "0", "--dtype", "float32,bfloat16"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
 }

@@ -89,3 +89,41 @@ fn out_of_memory_is_a_cell() {
     assert!(ran.err.contains("batch size 2199023255552, dtype float32, images/sec: oom"), "{}", ran.err);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
+
+/// So are weights that no memory holds, which follow from the shape of the data.
+#[test]
+fn weights_without_room_are_a_cell() {
+    let symbol = digits("lenet-symbol.json");
+    // 500 sums over 50 images of 499997 x 499997: more than any machine's address space.
+    let start = ["score", "--symbol", &symbol, "--data-shape", "1,2000000,2000000", "--batch-size", "1"];
+    let ran = mxrs(start.into_iter().chain(["--warmup", "0", "--num-batches", "1"]));
+    assert!(ran.err.contains("batch size  1, dtype float32, images/sec: oom"), "{}", ran.err);
+    assert!(ran.err.contains("random parameters would take more"), "{}", ran.err);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+/// The smallest network that has it.
+#[test]
+fn a_network_runs_in_bfloat16() {
+    let start = ["score", "--network", "resnet-18", "--batch-size", "1", "--dtype", "bfloat16"];
+    let ran = mxrs(start.into_iter().chain(["--num-batches", "1", "--warmup", "0"]));
+    let figure = ran.err.split("INFO:root:batch size  1, dtype bfloat16, images/sec: ").nth(1).expect("the line");
+    assert!(figure.trim().parse::<f64>().is_ok_and(|figure| figure > 0.0), "{}", ran.err);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+/// A symbol file says nothing of types: its products compute in that of the flag.
+#[test]
+fn a_network_of_a_file_runs_in_each_type() {
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("score.json").display().to_string();
+    let (symbol, params) = (digits("lenet-symbol.json"), digits("lenet-0010.params"));
+    let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "2", "--json", &json];
+    let rest = ["--params", &params, "--num-batches", "1", "--warmup", "0", "--dtype", "float32,float16,bfloat16"];
+    mxrs(start.into_iter().chain(rest)).ok();
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let cells = report["cells"].as_array().expect("cells");
+    let dtypes: Vec<&str> = cells.iter().filter_map(|cell| cell["dtype"].as_str()).collect();
+    assert_eq!(dtypes, ["float32", "float16", "bfloat16"]);
+    assert!(cells.iter().all(|cell| cell["status"] == "ok"), "{report}");
+}

@@ -1,6 +1,6 @@
 //! `mxrs tune`, and what other commands make of its results.
 
-use crate::mxrs::{digits, mxrs, mxrs_with};
+use crate::mxrs::{digits, has_bfloat16, mxrs, mxrs_with};
 use serde_json::Value;
 use std::path::Path;
 
@@ -60,4 +60,22 @@ fn without_winograd_no_kernel_is_one_of_them() {
     assert!(!any(&["--no-winograd", "--tune"]));
     let err = mxrs(["score", "--no-winograd", "--accuracy", "loose"]).failed(2);
     assert!(err.contains("cannot be used with"), "{err}");
+}
+
+#[test]
+fn each_type_is_tuned_for_itself() {
+    let symbol = digits("resnet8-symbol.json");
+    let found = mxrs(tune(&symbol, &["--dtype", "float32,bfloat16"])).json();
+    assert_eq!([&found[0]["dtype"], &found[1]["dtype"]], ["float32", "bfloat16"]);
+    assert!(found[0]["layers"].as_array().is_some_and(|layers| !layers.is_empty()), "{found}");
+    for of_type in found.as_array().expect("two findings") {
+        let asked = of_type["dtype"].as_str().expect("a type");
+        let dtype = if has_bfloat16() { asked } else { "float32" };
+        // The data stays in float32 up to the first convolution.
+        let mut products =
+            of_type["layers"].as_array().expect("layers").iter().filter(|layer| layer["operator"] != "BatchNorm");
+        let is_of_type = |layer: &Value| layer["output"].as_str().is_some_and(|output| output.starts_with(dtype));
+        assert!(products.all(is_of_type), "{dtype}: {found}");
+    }
+    assert!(mxrs(tune(&symbol, &["--dtype", "int8"])).failed(2).contains("bfloat16"));
 }

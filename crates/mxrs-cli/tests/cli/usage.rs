@@ -60,3 +60,23 @@ fn a_shape_that_does_not_fit_the_network_is_explained() {
     let err = mxrs(start.into_iter().chain(["--data-shape", "3,28,28"])).failed(2);
     assert!(err.contains("conv1") && err.contains("binding the network to `data` (32, 3, 28, 28)"), "{err}");
 }
+
+/// With parameters and without: random ones fit most shapes.
+#[test]
+fn a_shape_is_refused_wherever_it_is_a_flag() {
+    let (symbol, params) = (digits("lenet-symbol.json"), digits("lenet-0010.params"));
+    for command in ["score", "tune"] {
+        let start = [command, "--symbol", &symbol, "--data-shape"];
+        let err = mxrs(start.into_iter().chain(["3,28,28", "--params", &params])).failed(2);
+        assert!(err.contains("conv1") && err.contains("`data` (1, 3, 28, 28)"), "{command}: {err}");
+        let err = mxrs(start.into_iter().chain(["1,4,4"])).failed(2);
+        assert!(err.contains("conv") && err.contains("`data` (1, 1, 4, 4)"), "{command}: {err}");
+        let err = mxrs(start.into_iter().chain(["1,28,28", "--params", "absent.params"])).failed(3);
+        assert!(err.contains("absent.params"), "{command}: {err}");
+    }
+}
+
+#[test]
+fn bounds_of_errors_say_when_they_hold() {
+    assert!(mxrs(["score", "--help"]).ok().contains("Within 8 millionths, with 256 input channels"));
+}

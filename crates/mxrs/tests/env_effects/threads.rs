@@ -1,14 +1,18 @@
 //! D8, D9, B26 and O1: the team, seen by an operator that shares its loop, and how much of it convolutions use.
 
+use crate::door::Door;
 use crate::graphs::{Calls, bind, chain};
 use crate::log_lines::log_lines;
 use crate::probe::Probe;
 use crate::{Vars, builder};
+use mxrs::Model;
 use mxrs::graph::Symbol;
 use mxrs::sync::{affinity, physical_cores};
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 /// The threads that share the loop of an operator on 10^6 items, each with the CPUs it may run on.
 fn loop_threads(vars: Vars<'_>) -> Vec<(ThreadId, Option<Vec<usize>>)> {
@@ -120,24 +124,94 @@ fn d9_warns_where_threads_are_not_pinned() {
     assert_eq!(n_distinct(&[("KMP_AFFINITY", "compact"), ("OMP_NUM_THREADS", "2")]), 2);
 }
 
-/// Threads that a convolution of mxrs uses on a team of six: the last part of its kernel's name.
-fn convolution_threads(vars: Vars<'_>) -> String {
+/// Two executors of one model run at the same time, each alone on the thread of a worker.
+#[test]
+fn d4_d8_two_requests_have_a_core_each() {
+    let (door, seen) = (Door::default(), Arc::new(Mutex::new(Vec::new())));
+    let (visit, list) = (door.visit(), Arc::clone(&seen));
+    let probe = Probe::new(move |args| {
+        args.team.run(4, &|_| list.lock().unwrap().push(thread::current().id()));
+        visit();
+        Ok(())
+    });
+    let vars = [("OMP_NUM_THREADS", "1"), ("MXNET_CPU_WORKER_NTHREADS", "2")];
+    let runtime = builder(&vars).backend(probe).only_backend("probe").build().unwrap();
+    let model = Model::from_parts(&runtime, chain(&runtime, 1), []).unwrap();
+    let requests = [(); 2].map(|()| model.bind(&[("x", [4].into())]).unwrap());
+    for request in &requests {
+        request.forward(&[("x", &[0.0; 4])]).unwrap();
+    }
+    assert_eq!(door.wait_for(2), 2, "both are under way");
+    door.open();
+    runtime.engine().wait_for_all().unwrap();
+    let seen = seen.lock().unwrap();
+    let of = |id: &ThreadId| seen.iter().filter(|other| *other == id).count();
+    assert!(seen.len() == 8 && seen.iter().all(|id| of(id) == 4), "{seen:?}");
+}
+
+/// Nanoseconds that each of these threads has been on a processor, once all sleep; `None` where the system does not tell, or one
+/// does not sleep within ten seconds.
+fn settled(tasks: &[PathBuf]) -> Option<Vec<u64>> {
+    let used = |task: &PathBuf| -> Option<u64> {
+        let text = std::fs::read_to_string(Path::new("/proc").join(task).join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse().ok()
+    };
+    let all = || tasks.iter().map(used).collect::<Option<Vec<u64>>>();
+    let mut last = all()?;
+    for _ in 0..200 {
+        thread::sleep(Duration::from_millis(50));
+        let now = all()?;
+        if now == last {
+            return Some(now);
+        }
+        last = now;
+    }
+    None
+}
+
+/// Threads that have a part in a convolution of mxrs on a team of six: as its kernel's name ends, and counted: its caller, and those
+/// of the other five that are on a processor meanwhile.
+fn convolution_threads(vars: Vars<'_>) -> (String, Option<usize>) {
     let vars = [vars, &[("OMP_NUM_THREADS", "6")]].concat();
     let runtime = builder(&vars).only_backend("nnpack").build().unwrap();
     let attrs = [("kernel", "(3, 3)"), ("num_filter", "16")];
     let graph = Calls::new(&runtime).call("Convolution", &attrs, &[&Symbol::variable("x")]).graph().unwrap();
-    let executor = bind(&runtime, &graph, [1, 16, 20, 20]);
-    executor.forward().unwrap();
+    // One block of channels: copies between layouts are not shared.
+    let executor = bind(&runtime, &graph, [1, 16, 64, 64]);
+    let forward = || {
+        executor.forward().unwrap();
+        runtime.engine().wait_for_all().unwrap();
+    };
+    // The first run packs the weights, with all threads.
+    forward();
+    let tasks = Mutex::new(Vec::new());
+    runtime.team().run(6, &|i| {
+        if i > 0 {
+            tasks.lock().unwrap().extend(std::fs::read_link("/proc/thread-self").ok());
+        }
+    });
+    let tasks = tasks.into_inner().unwrap();
+    let before = settled(&tasks).filter(|before| before.len() == 5);
+    forward();
+    let counted = before.zip(settled(&tasks)).map(|(before, after)| {
+        let is_used = |(before, after): &(&u64, &u64)| before < after;
+        1 + before.iter().zip(&after).filter(is_used).count()
+    });
     let steps = executor.report().unwrap().steps;
     let kernel = &steps.iter().find(|step| step.op == "Convolution").expect("a convolution").kernel;
-    kernel.rsplit(':').next().unwrap_or_default().to_owned()
+    (kernel.rsplit(':').next().unwrap_or_default().to_owned(), counted)
 }
 
 #[test]
 fn o1_limits_the_threads_of_a_convolution() {
     const THREADS: &str = "MXNET_CPU_NNPACK_NTHREADS";
-    for (text, n_threads) in [("1", "1"), ("3", "3"), ("64", "6")] {
-        assert_eq!(convolution_threads(&[(THREADS, text)]), n_threads, "{text:?}");
+    for (text, n_threads) in [(Some("1"), 1), (Some("3"), 3), (Some("64"), 6), (None, 4)] {
+        let vars: Vec<(&str, &str)> = text.map(|text| (THREADS, text)).into_iter().collect();
+        let (said, counted) = convolution_threads(&vars);
+        assert_eq!(said, n_threads.to_string(), "{text:?}");
+        match counted {
+            Some(counted) => assert_eq!(counted, n_threads, "{text:?}"),
+            None => eprintln!("skipped: the system does not tell which threads ran with {text:?}"),
+        }
     }
-    assert_eq!(convolution_threads(&[]), "4");
 }

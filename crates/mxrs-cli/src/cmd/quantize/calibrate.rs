@@ -3,17 +3,21 @@
 use super::Args;
 use crate::exit::{Failure, Outcome};
 use crate::records::ImageSource;
-use crate::{interrupt, terminal};
+use crate::{interrupt, room, terminal};
 use mxrs::data::ImageOptions;
 use mxrs::quantize::{CalibrationTable, Quantizer};
 use mxrs::types::{Error, ErrorKind, Shape};
 use mxrs::{Result, Runtime};
 use std::path::Path;
 
+/// Bytes of an image of a batch beside its pixels: its label and its number.
+const BESIDE_PIXELS: u64 = 12;
+
 /// Runs the float network over the records and collects ranges; an empty table where none are asked for.
 ///
 /// # Errors
-/// Records that cannot be read, or none; a shape that does not fit the network; an interrupt.
+/// Records that cannot be read, or none; a shape that does not fit the network; a batch that there is no room for; an
+/// interrupt.
 pub fn calibrate(
     args: &Args,
     runtime: &Runtime,
@@ -25,6 +29,7 @@ pub fn calibrate(
         return Ok(CalibrationTable::empty());
     };
     let input = only_input(quantizer)?;
+    expect_room(args)?;
     let mut source = source(args, path).map_err(Failure::input)?;
     let most = args.num_calib_batches.map(|batches| u64::from(batches) * u64::from(args.batch_size));
     let length = match (source.known_len(), most) {
@@ -50,7 +55,19 @@ pub fn calibrate(
         return Err(Failure::Input(error.with_path(path).context(format!("reading {}", path.display()))));
     }
     tracing::info!("Collected statistics from {n_batches} batches with batch_size={}", args.batch_size);
-    Ok(calibrator.finish()?)
+    let go_on = || interrupt::check().map_err(|_| Error::invalid("calibration", "an interrupt", "none"));
+    let found = calibrator.finish_while(go_on);
+    interrupt::check()?;
+    Ok(found?)
+}
+
+/// Batches are made whole, however few records there are.
+fn expect_room(args: &Args) -> Outcome {
+    let (n, image) = (args.batch_size, &args.image_shape);
+    let pixels = image.iter().try_fold(size_of::<f32>() as u64, |n, size| n.checked_mul(*size as u64));
+    let bytes = pixels.and_then(|bytes| bytes.checked_add(BESIDE_PIXELS)?.checked_mul(n.into()));
+    let refused = |_| Failure::Usage(format!("--batch-size: {n} images of {image} do not fit into memory"));
+    room::expect("a batch of images", bytes).map_err(refused)
 }
 
 /// What is wrong with a batch: a shape that does not fit is bad usage, numbers that are not finite a failure at run time.

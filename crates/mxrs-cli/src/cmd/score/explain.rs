@@ -2,8 +2,11 @@
 
 use crate::exit::Outcome;
 use crate::terminal;
-use mxrs::exec::{Executor, StepTimes};
+use mxrs::exec::{Executor, StepReport, StepTimes};
+use mxrs::types::DType;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// One step of a network.
 #[derive(Serialize)]
@@ -18,10 +21,13 @@ pub struct Layer {
     milliseconds: f64,
     /// Of the sum of all layers.
     share: f64,
+    /// Type of the data of its product; none where there is no product.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dtype: Option<&'static str>,
     /// Operations of the direct algorithm per second, in units of 1e9; none where there is no product.
     #[serde(skip_serializing_if = "Option::is_none")]
     gflops: Option<f64>,
-    /// Of the peak.
+    /// Of the peak in its type; none where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_peak: Option<f64>,
     /// Inputs and outputs read and written once, per second, in units of 1e9 bytes.
@@ -36,23 +42,37 @@ pub struct Explained {
     layers_ms: f64,
     /// A run without a look at the clock between layers.
     whole_ms: f64,
-    peak_gflops: f64,
+    /// By the types of the layers' data, where it is known.
+    peak_gflops: BTreeMap<&'static str, f64>,
+}
+
+/// Type of the data of a step's product, all 8-bit integers being one; none where it makes no product.
+fn product_type(step: &StepReport) -> Option<DType> {
+    let data = step.inputs.first().filter(|_| step.multiply_adds > 0)?;
+    match data.split(' ').next()?.parse::<DType>().ok()? {
+        DType::U8 => Some(DType::I8),
+        dtype => Some(dtype),
+    }
 }
 
 impl Explained {
-    /// Times the steps of a bound network.
+    /// Times the steps of a bound network. `peak` is asked once for each type that is multiplied.
     ///
     /// # Errors
     /// What a kernel reports.
-    pub fn measure(executor: &Executor, n_runs: u32, peak_flops: f64) -> Outcome<Self> {
+    pub fn measure(executor: &Executor, n_runs: u32, peak: impl Fn(DType) -> Option<f64>) -> Outcome<Self> {
         let StepTimes { steps: times, whole } = executor.time_steps(n_runs as usize)?;
-        let layers_s: f64 = times.iter().map(std::time::Duration::as_secs_f64).sum();
+        let layers_s: f64 = times.iter().map(Duration::as_secs_f64).sum();
         let report = executor.report().map(|report| report.steps).unwrap_or_default();
-        let steps = report.into_iter().filter(|step| !step.is_prepare);
-        let layer = |(step, time): (mxrs::exec::StepReport, &std::time::Duration)| {
+        let steps: Vec<StepReport> = report.into_iter().filter(|step| !step.is_prepare).collect();
+        let types: BTreeSet<DType> = steps.iter().filter_map(product_type).collect();
+        let peak_gflops: BTreeMap<&'static str, f64> =
+            types.into_iter().filter_map(|dtype| Some((dtype.name(), peak(dtype)? / 1e9))).collect();
+        let layer = |(step, time): (StepReport, &Duration)| {
             let seconds = time.as_secs_f64();
-            let per_second = |amount: f64| amount / seconds.max(1e-9);
-            let flops = (step.multiply_adds > 0).then(|| per_second(2.0 * step.multiply_adds as f64));
+            let per_second = |amount: f64| amount / seconds.max(1e-9) / 1e9;
+            let dtype = product_type(&step).map(DType::name);
+            let gflops = (step.multiply_adds > 0).then(|| per_second(2.0 * step.multiply_adds as f64));
             Layer {
                 name: step.name,
                 operator: step.op,
@@ -62,17 +82,14 @@ impl Explained {
                 output: step.outputs.into_iter().next().unwrap_or_default(),
                 milliseconds: seconds * 1e3,
                 share: seconds / layers_s.max(1e-12),
-                gflops: flops.map(|flops| flops / 1e9),
-                of_peak: flops.map(|flops| flops / peak_flops),
-                gbytes_per_sec: per_second(step.bytes as f64) / 1e9,
+                dtype,
+                gflops,
+                of_peak: gflops.zip(dtype.and_then(|dtype| peak_gflops.get(dtype))).map(|(speed, peak)| speed / peak),
+                gbytes_per_sec: per_second(step.bytes as f64),
             }
         };
-        Ok(Self {
-            layers: steps.zip(&times).map(layer).collect(),
-            layers_ms: layers_s * 1e3,
-            whole_ms: whole.as_secs_f64() * 1e3,
-            peak_gflops: peak_flops / 1e9,
-        })
+        let layers = steps.into_iter().zip(&times).map(layer).collect();
+        Ok(Self { layers, layers_ms: layers_s * 1e3, whole_ms: whole.as_secs_f64() * 1e3, peak_gflops })
     }
 
     /// The table for people.
@@ -81,7 +98,7 @@ impl Explained {
     /// Standard output is closed.
     pub fn print(&self) -> Outcome {
         let headings =
-            ["layer", "operator", "kernel", "chosen by", "output", "ms", "%", "GFLOP/s", "% of peak", "GB/s"];
+            ["layer", "operator", "kernel", "chosen by", "output", "type", "ms", "%", "GFLOP/s", "% of peak", "GB/s"];
         let mut table = terminal::table(&headings);
         for layer in self.layers.iter().filter(|layer| !layer.backend.is_empty()) {
             let optional = |figure: Option<f64>, digits| figure.map_or(String::new(), |f| format!("{f:.digits$}"));
@@ -91,6 +108,7 @@ impl Explained {
                 layer.kernel.clone(),
                 layer.chosen_by.to_owned(),
                 layer.output.clone(),
+                layer.dtype.unwrap_or_default().to_owned(),
                 format!("{:.3}", layer.milliseconds),
                 format!("{:.1}", layer.share * 100.0),
                 optional(layer.gflops, 0),
@@ -98,17 +116,57 @@ impl Explained {
                 format!("{:.1}", layer.gbytes_per_sec),
             ]);
         }
-        for column in 5..headings.len() {
+        for column in 6..headings.len() {
             if let Some(column) = table.column_mut(column) {
                 column.set_cell_alignment(comfy_table::CellAlignment::Right);
             }
         }
         terminal::print(&format!(
-            "{table}\nlayers {:.3} ms together, whole {:.3} ms ({:+.1} %); peak {:.0} GFLOP/s in float32\n",
+            "{table}\nlayers {:.3} ms together, whole {:.3} ms ({:+.1} %); {}\n",
             self.layers_ms,
             self.whole_ms,
             (self.layers_ms / self.whole_ms.max(1e-9) - 1.0) * 100.0,
-            self.peak_gflops
+            self.peaks()
         ))
+    }
+
+    /// The peak of each type, and the types whose peak is not known.
+    fn peaks(&self) -> String {
+        let known = self.peak_gflops.iter().map(|(dtype, peak)| format!("{peak:.0} GFLOP/s in {dtype}"));
+        let types: BTreeSet<&str> = self.layers.iter().filter_map(|layer| layer.dtype).collect();
+        let unknown = types.into_iter().filter(|dtype| !self.peak_gflops.contains_key(*dtype));
+        let peaks: Vec<String> = known.chain(unknown.map(|dtype| format!("not known in {dtype}"))).collect();
+        format!("peak {}", if peaks.is_empty() { "not needed: no products".to_owned() } else { peaks.join(", ") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(dtype: &'static str, of_peak: Option<f64>) -> Layer {
+        let [name, operator, kernel, output] = [(); 4].map(|()| String::new());
+        Layer {
+            name,
+            operator,
+            backend: "x",
+            kernel,
+            chosen_by: "estimate",
+            output,
+            milliseconds: 1.0,
+            share: 0.5,
+            dtype: Some(dtype),
+            gflops: Some(100.0),
+            of_peak,
+            gbytes_per_sec: 1.0,
+        }
+    }
+
+    #[test]
+    fn every_type_is_told_its_peak_or_that_there_is_none() {
+        let layers = vec![layer("float32", Some(0.5)), layer("int8", None), layer("float32", Some(0.5))];
+        let explained =
+            Explained { layers, layers_ms: 2.0, whole_ms: 2.0, peak_gflops: BTreeMap::from([("float32", 200.4)]) };
+        assert_eq!(explained.peaks(), "peak 200 GFLOP/s in float32, not known in int8");
     }
 }

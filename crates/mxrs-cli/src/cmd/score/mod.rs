@@ -6,7 +6,7 @@ mod report;
 
 use crate::args::{Compute, float_dtype, image_shape};
 use crate::exit::{Failure, Outcome};
-use crate::networks::{BENCHMARK, Network, WITHOUT_FLOAT16, is_built};
+use crate::networks::{self, BENCHMARK, Network, WITHOUT_FLOAT16, is_built};
 use crate::{interrupt, start};
 use explain::Explained;
 use measure::{Plan, measure};
@@ -40,13 +40,14 @@ pub struct Args {
     /// Runs before the timed ones
     #[arg(long, value_name = "N", default_value_t = 5)]
     warmup: u32,
-    /// Element types, separated by commas: float32, float16 (parameters and borders; computed in float32), bfloat16
+    /// Element types, separated by commas: float32, float16 (parameters and borders; computed in float32), bfloat16. The
+    /// network of a symbol file has its products in this type, and the rest in float32
     #[arg(long, value_name = "TYPE", value_delimiter = ',', default_value = "float32", value_parser = float_dtype)]
     dtype: Vec<DType>,
     /// Times each measurement is made; above 1 a second line gives median and spread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Print what each layer takes, its kernel and who chose it, and the share of the processor's peak it reaches
+    /// Print what each layer takes, its kernel and who chose it, and the share it reaches of the processor's peak in its type
     #[arg(long)]
     explain: bool,
     /// Find the fastest kernels by timing before measuring, and keep them for later, as `mxrs tune` does
@@ -72,7 +73,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A network nobody knows, a file that cannot be used, an interrupt; a measurement that failed, after the others.
+/// A network nobody knows, a flag or a file that cannot be used, an interrupt; a measurement that failed, after the others.
 pub fn run(args: &Args) -> Outcome {
     let names = names(args)?;
     let runtime = match args.tune {
@@ -132,7 +133,8 @@ fn network(args: &Args, runtime: &Runtime, name: &str, report: &mut Report) -> O
     Ok(())
 }
 
-/// One measurement. What concerns it alone is its status; files that cannot be used and interrupts end the command.
+/// One measurement. What concerns it alone is its status, and so is a type that does nothing among others that do; flags and
+/// files that cannot be used and interrupts end the command.
 fn cell(
     args: &Args,
     runtime: &Runtime,
@@ -140,30 +142,29 @@ fn cell(
     batch_size: usize,
     dtype: DType,
 ) -> Outcome<(Status, Option<Explained>)> {
-    let refused = |reason: String| Ok((Status::NotBuilt(reason), None));
-    if dtype == DType::F16 && WITHOUT_FLOAT16.contains(&name) {
-        return refused(format!("Model definition for {name} does not support float16"));
+    if args.symbol.is_none() && dtype == DType::F16 && WITHOUT_FLOAT16.contains(&name) {
+        return Ok((Status::NotBuilt(format!("Model definition for {name} does not support float16")), None));
     }
-    let network =
-        match &args.symbol {
-            None => Network::named(name, dtype),
-            Some(_) if dtype != DType::F32 => {
-                return refused(format!("a network from a file runs as it is; --dtype {dtype} changes nothing"));
-            }
-            Some(symbol) => Ok(Network::from_files(runtime, symbol, args.params.as_deref(), &args.data_shape)
-                .map_err(Failure::input)?),
-        };
+    if let Some(symbol) = args.symbol.as_ref().filter(|_| args.dtype.len() > 1)
+        && let Some(why) = networks::refusal(runtime, symbol, dtype)?
+    {
+        return Ok((Status::NotBuilt(why), None));
+    }
+    let network = match &args.symbol {
+        None => Network::named(name, dtype).map_err(Failure::from),
+        Some(symbol) => Network::from_files(runtime, symbol, args.params.as_deref(), &args.data_shape, dtype),
+    };
     let plan = Plan { batch_size, warmup: args.warmup, num_batches: args.num_batches, repeat: args.repeat };
-    let measured = network.and_then(|network| network.into_model(runtime)).map_err(Failure::from);
+    let measured = network.and_then(|network| Ok(network.into_model(runtime)?));
     let measured = measured.and_then(|(model, input)| measure(&model, &input, plan));
     let explained = measured.and_then(|(figures, bound)| {
-        let explain = || Explained::measure(bound.executor(), args.num_batches, runtime.peak_flops(PEAK_PATIENCE));
+        let explain = || Explained::measure(bound.executor(), args.num_batches, |dtype| peak(runtime, dtype));
         Ok((Status::Measured(figures), args.explain.then(explain).transpose()?))
     });
     match explained {
         Err(Failure::Run(error)) => {
             let status = match error.kind() {
-                ErrorKind::OutOfMemory { .. } => Status::OutOfMemory(error.to_string()),
+                ErrorKind::OutOfMemory { .. } | ErrorKind::Overflow { .. } => Status::OutOfMemory(error.to_string()),
                 ErrorKind::NotBuilt { .. } => Status::NotBuilt(error.to_string()),
                 _ => Status::Failed(error.to_string()),
             };
@@ -171,4 +172,9 @@ fn cell(
         }
         other => other,
     }
+}
+
+/// Operations per second on numbers of a type that the processor reaches at best, where that is known.
+fn peak(runtime: &Runtime, dtype: DType) -> Option<f64> {
+    runtime.peak_ops(dtype, PEAK_PATIENCE)
 }

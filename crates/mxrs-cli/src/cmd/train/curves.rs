@@ -1,11 +1,18 @@
-//! `--plot FILE`: loss, accuracy, learning rate and speed over the epochs, drawn anew after each.
+//! `--plot FILE`: loss, accuracy, learning rate and speed over the epochs, drawn anew after each. Their points are in a file
+//! beside the picture, from which a training that goes on takes those before its place, if they are of the training that it
+//! goes on from. Which one that is, checkpoints tell: without any, no later training goes on with the points.
 
 mod draw;
+mod points;
 
 use super::learning::Schedule;
+use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
+use mxrs::format::AtomicFile;
 use mxrs::train::callback::{BatchEnd, BatchEndCallback, EpochEnd, EpochEndCallback};
-use mxrs::types::{Error, Result};
+use mxrs::train::resume::{Found, Position};
+use mxrs::types::{Error, Result, ResultExt};
+use points::Owner;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -20,7 +27,7 @@ pub enum Form {
 }
 
 /// A curve: its name, whether it is of validation, and its points (epochs, value).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Curve {
     /// Name, as in log lines.
     pub name: String,
@@ -39,12 +46,23 @@ pub struct Curves {
     batch_size: usize,
     every: u64,
     schedule: Schedule,
+    checkpoints: Option<Checkpoints>,
     collected: Arc<Mutex<Collected>>,
+}
+
+/// Where the training leaves checkpoints, and when.
+#[derive(Clone)]
+struct Checkpoints {
+    prefix: PathBuf,
+    period: u64,
+    num_epochs: u64,
 }
 
 #[derive(Default)]
 struct Collected {
     curves: Vec<Curve>,
+    /// The training, once it is known.
+    owner: Option<Owner>,
     since: Option<(u64, Instant)>,
 }
 
@@ -54,8 +72,12 @@ impl Collected {
             return;
         }
         match self.curves.iter_mut().find(|curve| curve.name == name && curve.is_validation == is_validation) {
-            Some(curve) => curve.points.push((at, value)),
             None => self.curves.push(Curve { name: name.into(), is_validation, points: vec![(at, value)] }),
+            Some(curve) => match curve.points.last_mut() {
+                // An epoch that is validated once more when training goes on.
+                Some(last) if last.0 == at => last.1 = value,
+                _ => curve.points.push((at, value)),
+            },
         }
     }
 }
@@ -65,33 +87,85 @@ const LEARNING_RATE: &str = "learning rate";
 const SPEED: &str = "images per second";
 
 impl Curves {
-    /// Curves drawn into this file; a point every `every` batches.
+    /// Curves drawn into this file. Nothing is in them yet.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a name that ends in neither `.svg` nor `.png`.
-    pub fn new(path: &Path, schedule: &Schedule, epoch_size: u64, batch_size: usize, every: u64) -> Outcome<Self> {
+    /// [`Failure::Usage`] for a name that ends in neither `.svg` nor `.png`; a folder that does not take the file.
+    pub fn new(path: &Path, plan: &Plan, schedule: &Schedule, epoch_size: u64) -> Outcome<Self> {
         let form = match path.extension().map(|end| end.to_ascii_lowercase()) {
             Some(end) if end == "svg" => Form::Svg,
             Some(end) if end == "png" => Form::Png,
             _ => return Err(Failure::Usage(format!("--plot: `{}` does not end in .svg or .png", path.display()))),
         };
-        let collected = Arc::default();
-        Ok(Self { path: path.into(), form, epoch_size, batch_size, every, schedule: schedule.clone(), collected })
+        try_out(path).context(|| format!("looking whether --plot {} can be written", path.display()))?;
+        let checkpoints = plan.training.model_prefix.clone().map(|prefix| Checkpoints {
+            prefix,
+            period: plan.training.save_period,
+            num_epochs: plan.num_epochs,
+        });
+        Ok(Self {
+            path: path.into(),
+            form,
+            epoch_size,
+            batch_size: plan.batch_size,
+            every: plan.disp_batches,
+            schedule: schedule.clone(),
+            checkpoints,
+            collected: Arc::default(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Collected> {
         self.collected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the picture as it is now.
+    /// Goes on with the points that the training of this number has left with this picture, up to so many epochs; with
+    /// `is_same` it is that training itself that goes on.
+    pub fn go_on(&self, number: u64, is_same: bool, epochs: f64) {
+        let Some(owner) = self.owner(number) else { return };
+        let curves = points::load(&self.path, &owner, epochs);
+        let mut all = self.lock();
+        all.curves = curves;
+        all.owner = is_same.then_some(owner);
+    }
+
+    fn owner(&self, number: u64) -> Option<Owner> {
+        Owner::new(&self.checkpoints.as_ref()?.prefix, number)
+    }
+
+    /// Learns which training this is from the checkpoint that it has written at this place.
+    pub fn identify(&self, position: Position) {
+        let Some(Checkpoints { prefix, .. }) = &self.checkpoints else { return };
+        if self.lock().owner.is_some() {
+            return;
+        }
+        // Where it cannot be read, no later training goes on with these points.
+        if let Ok((state, _)) = (Found { position, prefix: prefix.clone() }).read() {
+            self.lock().owner = self.owner(state.run.number);
+        }
+    }
+
+    /// Writes the picture as it is now, and its points.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// A file cannot be written.
     pub fn draw(&self) -> Result<()> {
-        let bytes = draw::picture(&self.lock().curves, self.form)?;
-        let failed = |error: std::io::Error| Error::io(&self.path, &error);
-        mxrs::format::write_atomically(&self.path, |sink| sink.write_all(&bytes).map_err(failed))
+        let collected = self.lock();
+        points::save(&self.path, collected.owner.as_ref(), &collected.curves)?;
+        write(&self.path, &draw::picture(&collected.curves, self.form)?)
     }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    mxrs::format::write_atomically(path, |sink| sink.write_all(bytes).map_err(|error| Error::io(path, &error)))
+}
+
+/// Makes the file under its temporary name, which goes again.
+fn try_out(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Err(Error::io(path, &std::io::ErrorKind::IsADirectory.into()));
+    }
+    AtomicFile::create(path).map(drop)
 }
 
 impl BatchEndCallback for Curves {
@@ -120,7 +194,13 @@ impl BatchEndCallback for Curves {
 }
 
 impl EpochEndCallback for Curves {
-    fn epoch_end(&mut self, _at: &EpochEnd<'_>) -> Result<()> {
+    fn epoch_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
+        let done = at.epoch + 1;
+        let is_saved = |saved: &Checkpoints| done.is_multiple_of(saved.period) || done == saved.num_epochs;
+        // Of other epochs there may be a checkpoint of another training.
+        if self.checkpoints.as_ref().is_some_and(is_saved) {
+            self.identify(Position::epoch(done));
+        }
         // What comes between the epochs is no time of training.
         self.lock().since = None;
         self.draw()

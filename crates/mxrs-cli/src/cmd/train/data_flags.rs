@@ -2,6 +2,7 @@
 
 use super::kind::Defaults;
 use crate::args::{Rgb, image_shape, positive_rgb, rgb, switch};
+use crate::batches::Parameters;
 use crate::exit::{Failure, Outcome};
 use mxrs::types::Shape;
 use std::path::PathBuf;
@@ -144,9 +145,6 @@ const IMAGENET_MEAN: Rgb = Rgb([123.68, 116.779, 103.939]);
 /// The divisor of each colour in that set.
 const IMAGENET_STD: Rgb = Rgb([58.393, 57.12, 57.375]);
 
-/// Parameters of an iterator by name.
-pub type Parameters = Vec<(&'static str, String)>;
-
 impl Data {
     /// The divisor of each colour.
     pub fn std(&self) -> Rgb {
@@ -226,5 +224,38 @@ impl Data {
         set("pad", Some(a.pad_size.unwrap_or(defaults.pad_size).to_string()));
         set("fill_value", Some(a.fill_value.unwrap_or(127).to_string()));
         parameters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kind::Kind;
+    use super::*;
+    use crate::batches::FLAGS;
+    use clap::{CommandFactory, Parser};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        data: Data,
+    }
+
+    /// A parameter that no flag stands for would have its error taken for the file's.
+    #[test]
+    fn every_parameter_has_its_flag() {
+        let command = Line::command();
+        let of_augmentation = command.get_arguments().filter(|arg| arg.get_help_heading() == Some("Augmentation"));
+        let flags: Vec<&str> = of_augmentation.filter_map(|arg| arg.get_long()).collect();
+        let given = flags.iter().map(|flag| format!("--{flag}=1"));
+        let data = Line::parse_from(std::iter::once("train".to_owned()).chain(given)).data;
+        let parameters = data.parameters(&Kind::Imagenet.defaults());
+        // One flag stands for a set of the others.
+        assert_eq!(parameters.len(), flags.len() - 1, "{flags:?} {parameters:?}");
+        for (name, _) in parameters.into_iter().chain(data.normalisation()) {
+            let flag = FLAGS.iter().find(|(known, _)| *known == name).map(|(_, flag)| *flag);
+            let flag = flag.unwrap_or_else(|| panic!("no flag is known for {name}"));
+            let is_flag = |arg: &clap::Arg| arg.get_long().is_some_and(|long| flag == format!("--{long}"));
+            assert!(command.get_arguments().any(is_flag), "there is no {flag}");
+        }
     }
 }

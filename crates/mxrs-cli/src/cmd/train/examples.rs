@@ -1,18 +1,16 @@
 //! Where a trainer's batches come from: record files, the files of MNIST, or one synthetic batch again and again.
 
-use super::data_flags::Parameters;
 use super::kind::Kind;
 use super::plan::Plan;
+use crate::batches::{self, Parameters};
 use crate::exit::{Failure, Outcome};
-use mxrs::data::{DataIter, ImageRecordIterBuilder, MnistIter, NdArrayIter, ResizeIter};
+use mxrs::data::{DataIter, MnistIter, NdArrayIter, ResizeIter};
 use mxrs::format::Tensor;
 use mxrs::types::Error;
 use std::path::{Path, PathBuf};
 
 /// Batches of an epoch of `--benchmark 1`.
 const BENCHMARK_BATCHES: u64 = 500;
-/// Records that may be damaged before a training stops: any number.
-const ALL_MAY_BE_BAD: u64 = u64::MAX;
 
 /// Batches to train on, batches to validate with, and what is known of their number.
 pub struct Source {
@@ -83,23 +81,21 @@ pub fn record_iterator(
 ) -> Outcome<Box<dyn DataIter>> {
     let [channels, height, width] = plan.image;
     let seed = plan.training.seed.to_string();
-    let mut parameters: Vec<(&str, String)> = vec![
+    let mut parameters: Parameters = vec![
         ("path_imgrec", path.display().to_string()),
         ("data_shape", format!("({channels},{height},{width})")),
         ("batch_size", plan.batch_size.to_string()),
         ("preprocess_threads", plan.data.data_nthreads.unwrap_or(4).to_string()),
         ("seed", seed.clone()),
         ("seed_aug", seed),
-        ("max_bad_records", if plan.data.strict { 0 } else { ALL_MAY_BE_BAD }.to_string()),
+        batches::max_bad_records(plan.data.strict),
     ];
     if let Some(index) = index.filter(|index| !index.as_os_str().is_empty()) {
         parameters.push(("path_imgidx", index.display().to_string()));
     }
     parameters.extend(plan.data.normalisation());
     parameters.extend(extra);
-    let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let builder = ImageRecordIterBuilder::from_params(&parameters).map_err(Failure::binding)?;
-    Ok(Box::new(builder.build_prefetching().map_err(Failure::input)?))
+    batches::open(&parameters)
 }
 
 /// The four files of MNIST in the folder `data`, compressed or not.

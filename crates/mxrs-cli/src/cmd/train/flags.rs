@@ -4,6 +4,9 @@ use crate::args::{Compute, finite, float_dtype, switch};
 use mxrs::types::DType;
 use std::path::PathBuf;
 
+/// Seeds of the iterators are signed.
+const MOST_SEED: u64 = i64::MAX as u64;
+
 /// What is trained, and how.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Training {
@@ -53,7 +56,8 @@ pub struct Training {
     /// Go on from the checkpoint of this epoch
     #[arg(long, value_name = "EPOCH", requires = "model_prefix", conflicts_with = "resume")]
     pub load_epoch: Option<u64>,
-    /// Go on from the newest whole checkpoint, in the middle of an epoch too; begin anew if there is none
+    /// Go on from the newest whole checkpoint of the training that began last with this prefix, in the middle of an epoch
+    /// too; begin anew if there is none
     #[arg(long, requires = "model_prefix")]
     pub resume: bool,
     /// Batches between checkpoints within an epoch; none are written without
@@ -62,12 +66,15 @@ pub struct Training {
     /// Keep the checkpoints of so many epochs only, the newest
     #[arg(long, value_name = "N", requires = "model_prefix")]
     pub keep_last: Option<usize>,
-    /// Keep the best checkpoint too, by validation
+    /// Keep the best checkpoint too, by validation, which needs --data-val
     #[arg(long, requires = "model_prefix")]
     pub keep_best: bool,
     /// Batches between lines about every tensor; 0 is never
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub monitor: u64,
+    /// Look at every tensor of every batch, and stop at the first that has a number that is not finite, with its name
+    #[arg(long)]
+    pub monitor_nan: bool,
     /// Report the accuracy among the K likeliest classes too; 0 does not
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub top_k: usize,
@@ -91,9 +98,10 @@ pub struct Training {
     #[arg(long, value_name = "X", value_parser = finite)]
     pub clip_norm: Option<f32>,
     /// Seed of weights, order, augmentation and dropout
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     pub seed: u64,
-    /// Draw the curves of loss, accuracy, learning rate and images per second: FILE.svg or FILE.png
+    /// Draw the curves of loss, accuracy, learning rate and images per second: FILE.svg or FILE.png. Their points are kept
+    /// beside it, in FILE.svg.json or FILE.png.json, for trainings that go on
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Devices; none is the CPU, which is what this version computes on

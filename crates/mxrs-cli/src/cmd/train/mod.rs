@@ -6,6 +6,7 @@ mod curves;
 mod data_flags;
 mod examples;
 mod flags;
+mod going_on;
 mod kind;
 mod learning;
 mod metrics;

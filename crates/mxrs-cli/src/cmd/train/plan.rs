@@ -92,6 +92,12 @@ impl Plan {
         if kind == Kind::Mnist {
             data.refuse_records()?;
         }
+        let validates = !data.benchmark && (data.data_val.is_some() || kind == Kind::Mnist);
+        if training.keep_best && !validates {
+            return Err(Failure::Usage(
+                "--keep-best: validation finds the best checkpoint: give --data-val FILE, and no --benchmark".into(),
+            ));
+        }
         store::check_profile(&training)?;
         let compression = store::compression(&training)?;
         let plan = Self {

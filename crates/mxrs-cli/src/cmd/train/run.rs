@@ -2,19 +2,20 @@
 
 use super::curves::Curves;
 use super::examples::Source;
+use super::going_on::GoingOn;
 use super::learning::{Schedule, optimizer};
 use super::metrics::metrics;
 use super::plan::Plan;
 use super::{network, test_io};
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, start, terminal};
+use mxrs::data::DataIter;
 use mxrs::exec::BindOptions;
-use mxrs::format::params::checkpoint_path;
-use mxrs::format::{Checkpoint, Options};
+use mxrs::format::Checkpoint;
 use mxrs::graph::Graph;
 use mxrs::optim::{TwoBit, Updater};
 use mxrs::train::callback::{BatchEnd, Callbacks, Monitor, MonitorOptions, Speedometer};
-use mxrs::train::resume::{self, Position, TrainingState};
+use mxrs::train::resume::{Position, Run};
 use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, ModuleNames};
 
 /// A network that is given: its graph, and parameters by name that it begins with.
@@ -36,98 +37,135 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         None => plan.model()?.symbol.graph().map_err(Failure::Run)?,
     };
     let runtime = start::runtime(Some(&plan.training.compute))?;
+    runtime.arrays().random().seed(plan.training.seed);
     let mut source = Source::open(plan)?;
     if plan.training.test_io {
         return test_io::run(plan, &mut *source.train);
     }
     let epoch_size = source.n_examples.div_ceil(plan.batch_size as u64);
+    let from = GoingOn::open(plan)?;
+    if let Some(from) = &from {
+        from.check(&batching(plan, epoch_size))?;
+    }
     let schedule = Schedule::new(plan, epoch_size)?;
-    let training = &plan.training;
-    let losses = match &training.plot {
-        // A plot of the training shows its loss.
-        Some(_) if !training.loss.contains("ce") => format!("{},ce", training.loss),
-        _ => training.loss.clone(),
-    };
-    let mut metric = metrics(training.top_k, &losses)?;
+    let mut fit = fit_options(plan)?;
+    // A checkpoint of this training has everything, what is given lacks the new layers.
+    fit.init.allow_missing = from.is_none();
+    fit.begin_epoch = from.as_ref().map_or(0, |from| from.position.epoch);
+    fit.restored = from.as_ref().and_then(GoingOn::restored);
+    let mut metric = metrics(plan.training.top_k, &losses(plan))?;
     let options = BindOptions { autocast: plan.autocast(), ..runtime.bind_options() };
     let mut module =
         Module::new(&graph, runtime.arrays(), &options, ModuleNames::default()).map_err(Failure::binding)?;
-    let mut fit = FitOptions {
-        init: InitOptions { initializer: plan.initializer()?, seed: training.seed, ..InitOptions::default() },
-        interrupt: Some(interrupt::flag()),
-        clip_global_norm: training.clip_norm.map(f64::from),
-        ..FitOptions::new(plan.num_epochs)
-    };
-    if let Some(prefix) = &training.model_prefix {
-        fit.checkpoint = Some(CheckpointOptions {
-            prefix: prefix.clone(),
-            period: training.save_period,
-            every_n_batches: training.save_batches,
-            keep_last: training.keep_last,
-            keep_best: training.keep_best,
-        });
-    }
     let (data, labels) = (source.train.provide_data().to_vec(), source.train.provide_label().to_vec());
     module.bind(&data, &labels, BindFor::default()).map_err(Failure::binding)?;
-    let loaded = loaded(plan)?;
-    let begin = training.load_epoch.filter(|_| loaded.is_some()).unwrap_or(0);
-    // A checkpoint of this training has everything, what is given lacks the new layers.
-    fit.init.allow_missing = loaded.is_none();
-    let params = loaded.or(given.map(|given| given.params));
-    module.init_params(params.as_ref(), &fit.init).map_err(Failure::input)?;
+    let params = from.as_ref().map(|from| &from.params).or(given.as_ref().map(|given| &given.params));
+    module.init_params(params, &fit.init).map_err(Failure::input)?;
     network::check(plan, &runtime, &graph)?;
-    let mut updater = Updater::new(optimizer(&runtime, plan, &schedule, begin, epoch_size)?);
+    let anchor = from.as_ref().map(|from| from.anchor(epoch_size)).unwrap_or_default();
+    let mut updater = Updater::new(optimizer(&runtime, plan, &schedule, anchor)?);
     if let Some(threshold) = plan.compression {
         updater.set_compression(TwoBit::new(threshold)?)?;
     }
     module.init_optimizer(Box::new(updater)).map_err(Failure::binding)?;
-    fit.begin_epoch = begin;
-    fit.resume = training.resume;
-    if let Some(states) = states(plan)? {
-        module.restore(&states.0, &states.1).map_err(Failure::input)?;
+    if let Some(GoingOn { state: Some(state), params, .. }) = &from {
+        module.restore(state, params).map_err(Failure::input)?;
     }
-    let mut callbacks = Callbacks::default();
-    if training.monitor > 0 {
-        callbacks.monitor = Some(Monitor::new(MonitorOptions::new(training.monitor))?);
-    }
-    if let Some(path) = &training.plot {
-        let curves = Curves::new(path, &schedule, epoch_size, plan.batch_size, plan.disp_batches)?;
-        callbacks.batch_end.push(Box::new(curves.clone()));
-        callbacks.epoch_end.push(Box::new(curves));
-    }
-    callbacks.batch_end.push(Box::new(Speedometer::every(plan.batch_size, plan.disp_batches, true)));
+    let before = from.as_ref().map(|from| (from.position, from.number()));
+    // Its arrays are in the module now.
+    drop((from, given));
+    let curves = curves(plan, &schedule, epoch_size, before)?;
+    let mut callbacks = callbacks(plan, curves.as_ref())?;
     let bar = terminal::progress(Some(epoch_size), "batches", shows_progress);
     let shown = bar.clone();
     callbacks.batch_end.push(Box::new(move |at: &mut BatchEnd<'_>| {
         shown.set_position(at.nbatch + 1);
         Ok(())
     }));
-    let eval = source.eval.as_mut().map(|eval| &mut **eval as &mut dyn mxrs::data::DataIter);
+    let eval = source.eval.as_mut().map(|eval| &mut **eval as &mut dyn DataIter);
     let report = module.fit(&mut *source.train, eval, &mut metric, None, &mut callbacks, &fit);
     bar.finish_and_clear();
-    match report.map_err(Failure::from)?.outcome {
+    let report = report.map_err(Failure::from)?;
+    match report.outcome {
         mxrs::train::Outcome::Finished => Ok(()),
-        mxrs::train::Outcome::Interrupted => Err(Failure::Interrupted),
+        mxrs::train::Outcome::Interrupted => {
+            if let Some(curves) = curves {
+                curves.identify(report.position);
+                // What came after the last whole epoch is in no picture yet.
+                if let Err(error) = curves.draw() {
+                    tracing::warn!("{error}");
+                }
+            }
+            Err(Failure::Interrupted)
+        }
     }
 }
 
-/// The parameters of `--load-epoch`.
-fn loaded(plan: &Plan) -> Outcome<Option<Checkpoint>> {
-    let training = &plan.training;
-    let Some((prefix, epoch)) = training.model_prefix.as_ref().zip(training.load_epoch) else { return Ok(None) };
-    let path = checkpoint_path(prefix, epoch);
-    let loaded = Checkpoint::open(&path, &Options::default()).map_err(Failure::input)?;
-    tracing::info!("Loaded model {}", path.display());
-    Ok(Some(loaded.value))
+/// What decides which examples are in which batch.
+fn batching(plan: &Plan, epoch_size: u64) -> Run {
+    let (batch_size, epoch_size) = (Some(plan.batch_size as u64), Some(epoch_size));
+    Run { number: 0, batch_size, epoch_size, data_seed: Some(plan.training.seed) }
 }
 
-/// The states that were saved with the parameters of `--load-epoch`; a checkpoint of MXNet has none here.
-fn states(plan: &Plan) -> Outcome<Option<(TrainingState, Checkpoint)>> {
+/// Names of losses; a plot of the training shows one.
+fn losses(plan: &Plan) -> String {
     let training = &plan.training;
-    let Some((prefix, epoch)) = training.model_prefix.as_ref().zip(training.load_epoch) else { return Ok(None) };
-    let found = resume::find(prefix).map_err(Failure::input)?;
-    let of_epoch = found.into_iter().find(|found| found.position == Position::epoch(epoch));
-    of_epoch.map(|found| found.read().map_err(Failure::input)).transpose()
+    match &training.plot {
+        Some(_) if !training.loss.contains("ce") => format!("{},ce", training.loss),
+        _ => training.loss.clone(),
+    }
+}
+
+/// The loop as the flags have it, without a place to begin at.
+fn fit_options(plan: &Plan) -> Outcome<FitOptions> {
+    let training = &plan.training;
+    let checkpoint = training.model_prefix.clone().map(|prefix| CheckpointOptions {
+        prefix,
+        period: training.save_period,
+        every_n_batches: training.save_batches,
+        keep_last: training.keep_last,
+        keep_best: training.keep_best,
+    });
+    Ok(FitOptions {
+        init: InitOptions { initializer: plan.initializer()?, seed: training.seed, ..InitOptions::default() },
+        checkpoint,
+        data_seed: Some(training.seed),
+        interrupt: Some(interrupt::flag()),
+        clip_global_norm: training.clip_norm.map(f64::from),
+        ..FitOptions::new(plan.num_epochs)
+    })
+}
+
+/// The curves of `--plot`. Where training goes on, `before` is the place and the number of the training that came there, whose
+/// curves it has.
+fn curves(
+    plan: &Plan,
+    schedule: &Schedule,
+    epoch_size: u64,
+    before: Option<(Position, u64)>,
+) -> Outcome<Option<Curves>> {
+    let Some(path) = &plan.training.plot else { return Ok(None) };
+    let curves = Curves::new(path, plan, schedule, epoch_size)?;
+    if let Some((Position { epoch, batch }, number)) = before {
+        curves.go_on(number, plan.training.resume, epoch as f64 + batch as f64 / epoch_size as f64);
+    }
+    Ok(Some(curves))
+}
+
+/// What watches the training.
+fn callbacks(plan: &Plan, curves: Option<&Curves>) -> Outcome<Callbacks> {
+    let training = &plan.training;
+    let mut callbacks = Callbacks::default();
+    if training.monitor > 0 || training.monitor_nan {
+        let options = MonitorOptions { monitor_nan: training.monitor_nan, ..MonitorOptions::new(training.monitor) };
+        callbacks.monitor = Some(Monitor::new(options)?);
+    }
+    if let Some(curves) = curves {
+        callbacks.batch_end.push(Box::new(curves.clone()));
+        callbacks.epoch_end.push(Box::new(curves.clone()));
+    }
+    callbacks.batch_end.push(Box::new(Speedometer::every(plan.batch_size, plan.disp_batches, true)));
+    Ok(callbacks)
 }
 
 /// The arguments as MXNet's scripts print them.

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
-use crate::interrupt;
+use crate::{batches, interrupt};
 use mxrs::data::DataIter;
 use std::time::Instant;
 
@@ -25,5 +25,6 @@ pub fn run(plan: &Plan, train: &mut dyn DataIter) -> Outcome {
     }
     let seconds = start.elapsed().as_secs_f64();
     tracing::info!("{n_rows} samples in {n} batches: {:.2} samples/sec", n_rows as f64 / seconds);
+    batches::tell_bad_records(train);
     Ok(())
 }

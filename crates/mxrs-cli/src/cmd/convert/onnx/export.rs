@@ -13,7 +13,7 @@ use mxrs::format::symbol::graph_to_file;
 use mxrs::format::{Checkpoint, Options, Tensor, onnx};
 use mxrs::graph::{Graph, NodeId};
 use mxrs::onnx::{ExportOptions, OPSETS};
-use mxrs::types::{DType, ErrorKind, Shape};
+use mxrs::types::{DType, Error, ErrorKind, Shape};
 use mxrs::{Model, Runtime};
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> Outcome {
     let compared = compared_inputs(args, &source.options);
     let expected = if args.no_check { None } else { expected(&runtime, &source, &compared)? };
     let Source { graph, params, options } = source;
-    let model = mxrs::onnx::export(&graph, params, &options).map_err(Failure::binding)?;
+    let model = mxrs::onnx::export(&graph, params, &options).map_err(refused)?;
     onnx::save(out, &model)?;
     let summary = summary(&model);
     drop(model);
@@ -98,6 +98,14 @@ pub fn run(args: &Args) -> Outcome {
         check(&runtime, out, compared, &expected)?;
     }
     terminal::print(&format!("{} written: {summary}\n", out.display()))
+}
+
+/// Nodes that ONNX cannot express are the fault of the file, as nodes without a counterpart are of a model that is imported.
+fn refused(error: Error) -> Failure {
+    match error.kind() {
+        ErrorKind::NotBuilt { .. } => Failure::Input(error),
+        _ => Failure::binding(error),
+    }
 }
 
 /// Inputs to compare with. Two items say as much of a network as many.

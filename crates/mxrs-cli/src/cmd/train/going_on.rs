@@ -1,0 +1,177 @@
+//! `--load-epoch` and `--resume`: the checkpoint that training goes on from, and whether the flags fit it.
+
+use super::learning::Anchor;
+use super::plan::Plan;
+use crate::exit::{Failure, Outcome};
+use mxrs::format::params::checkpoint_path;
+use mxrs::format::{Checkpoint, Options};
+use mxrs::train::resume::{self, Batching, Difference, OptimizerStates, Position, Restored, Run, TrainingState};
+use std::path::PathBuf;
+
+/// A checkpoint that training goes on from.
+pub struct GoingOn {
+    /// Its parameters.
+    pub params: Checkpoint,
+    /// What was saved with them; not every checkpoint of MXNet's has any.
+    pub state: Option<TrainingState>,
+    /// The batch that comes next.
+    pub position: Position,
+    /// Whether the training that wrote it goes on; with `--load-epoch` another one begins there.
+    is_resumed: bool,
+    /// The file that says all this.
+    path: PathBuf,
+}
+
+impl GoingOn {
+    /// What the flags name, if they name anything and, for `--resume`, there is anything.
+    ///
+    /// # Errors
+    /// What is wrong with the files.
+    pub fn open(plan: &Plan) -> Outcome<Option<Self>> {
+        let training = &plan.training;
+        let Some(prefix) = &training.model_prefix else { return Ok(None) };
+        if training.resume {
+            let newest = resume::newest(prefix).map_err(Failure::input)?;
+            return Ok(newest.map(|(state, params)| {
+                let position = state.position;
+                let path = position.path(prefix, ".states");
+                Self { params, state: Some(state), position, is_resumed: true, path }
+            }));
+        }
+        let Some(epoch) = training.load_epoch else { return Ok(None) };
+        let (position, params) = (Position::epoch(epoch), checkpoint_path(prefix, epoch));
+        let found = resume::find(prefix).map_err(Failure::input)?;
+        let states = found.into_iter().find(|found| found.position == position);
+        let (path, state, loaded) = match states {
+            Some(found) => {
+                let (state, loaded) = found.read().map_err(Failure::input)?;
+                (found.states(), Some(state), loaded)
+            }
+            None => {
+                let loaded = Checkpoint::open(&params, &Options::default()).map_err(Failure::input)?;
+                (params.clone(), None, loaded.value)
+            }
+        };
+        tracing::info!("Loaded model {}", params.display());
+        Ok(Some(Self { params: loaded, state, position, is_resumed: false, path }))
+    }
+
+    /// That its training can go on with the batches of these flags: within an epoch they have to be the same, for what is left
+    /// of it to be what the checkpoint left. At an epoch's end it tells what changes.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] naming the flag, what it says and what the checkpoint says.
+    pub fn check(&self, now: &Run) -> Outcome {
+        let Some(state) = &self.state else { return Ok(()) };
+        let Position { epoch, batch } = self.position;
+        if batch == 0 {
+            // Each is asked for by itself: of several, the first only is answered.
+            let sizes = Run { data_seed: None, ..*now };
+            if state.run.difference(&sizes).is_some() {
+                tracing::info!(
+                    "Epoch[{epoch}] begins with other batches than before: the learning rate goes by epochs"
+                );
+            }
+            let seed = Run { batch_size: None, epoch_size: None, ..*now };
+            if let Some(Difference { now, before, .. }) = state.run.difference(&seed) {
+                tracing::warn!(
+                    "--seed is {now}, and was {before}: order and augmentation go by the new one, dropout goes on as it was"
+                );
+            }
+            return Ok(());
+        }
+        let Some(Difference { of, now, before }) = state.run.difference(now) else { return Ok(()) };
+        let (flag, what) = match of {
+            Batching::BatchSize => ("--batch-size", "batches of that size"),
+            Batching::EpochSize => ("--data-train", "that many batches in all"),
+            Batching::Seed => ("--seed", "the order of that seed"),
+        };
+        let got = match of {
+            Batching::EpochSize => format!("{now} batches of an epoch"),
+            _ => now.to_string(),
+        };
+        Err(Failure::Usage(format!(
+            "{flag}: got {got}, expected {before}: {} is of batch {batch} of an epoch of {what}; go on with them, or from the end \
+             of an epoch with --load-epoch",
+            self.path.display()
+        )))
+    }
+
+    /// Where counting updates by epochs begins: with the first, or where the count is not `epoch_size` for each epoch done,
+    /// because batches were others before, with the present one.
+    pub fn anchor(&self, epoch_size: u64) -> Anchor {
+        let Position { epoch, batch } = self.position;
+        let by_epochs = epoch.saturating_mul(epoch_size);
+        match self.state.as_ref().and_then(n_updates).map(|n| n.saturating_sub(batch)) {
+            // Without a count the checkpoint stands for its epochs.
+            None => Anchor { epoch, num_update: by_epochs },
+            Some(counted) if counted == by_epochs => Anchor::default(),
+            Some(counted) => Anchor { epoch, num_update: counted },
+        }
+    }
+
+    /// The number of the training that wrote it; 0 where no states tell.
+    pub fn number(&self) -> u64 {
+        self.state.as_ref().map_or(0, |state| state.run.number)
+    }
+
+    /// What the loop has to know of it.
+    pub fn restored(&self) -> Option<Restored> {
+        self.state.as_ref().filter(|_| self.is_resumed).map(Restored::from)
+    }
+}
+
+/// Updates that the states count.
+fn n_updates(state: &TrainingState) -> Option<u64> {
+    match &state.optimizer {
+        OptimizerStates::Own(states) => states.metadata.get("num_update")?.parse().ok(),
+        OptimizerStates::Pickled(states) => {
+            let optimizer = states.optimizer.as_ref()?;
+            let counted = optimizer.counts.iter().map(|(_, n)| *n).max();
+            optimizer.num_update.max(counted)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A checkpoint after this many epochs and batches of 30 batches of 50 examples, with so many updates.
+    fn checkpoint(epoch: u64, batch: u64, num_update: Option<u64>) -> GoingOn {
+        let position = Position { epoch, batch };
+        let mut states = mxrs::optim::SavedStates::default();
+        states.metadata.extend(num_update.map(|n| ("num_update".to_owned(), n.to_string())));
+        let run = Run { number: 1, batch_size: Some(50), epoch_size: Some(30), data_seed: Some(0) };
+        let optimizer = OptimizerStates::Own(states);
+        let state = Some(TrainingState { position, optimizer, random: None, best: None, run });
+        GoingOn { params: Checkpoint::default(), state, position, is_resumed: true, path: "net.states".into() }
+    }
+
+    #[test]
+    fn other_batches_within_an_epoch_are_bad_usage() {
+        let same = Run { number: 0, batch_size: Some(50), epoch_size: Some(30), data_seed: Some(0) };
+        let within = checkpoint(1, 7, Some(37));
+        assert!(within.check(&same).is_ok());
+        for (now, words) in [
+            (Run { batch_size: Some(25), epoch_size: Some(60), ..same }, ["--batch-size: got 25", "expected 50"]),
+            (Run { epoch_size: Some(31), ..same }, ["--data-train: got 31 batches", "expected 30"]),
+            (Run { data_seed: Some(9), ..same }, ["--seed: got 9", "expected 0"]),
+        ] {
+            let Err(Failure::Usage(text)) = within.check(&now) else { panic!("{words:?} is refused") };
+            assert!(words.iter().all(|word| text.contains(word)) && text.contains("net.states"), "{text}");
+            assert!(checkpoint(1, 0, Some(30)).check(&now).is_ok());
+        }
+        assert!(GoingOn { state: None, ..within }.check(&Run { data_seed: Some(9), ..same }).is_ok());
+    }
+
+    #[test]
+    fn updates_are_counted_from_the_epoch_with_other_batches() {
+        let anchor = |epoch, num_update| Anchor { epoch, num_update };
+        assert_eq!(checkpoint(2, 0, Some(60)).anchor(30), Anchor::default());
+        assert_eq!(checkpoint(2, 7, Some(67)).anchor(30), Anchor::default());
+        assert_eq!(checkpoint(2, 0, Some(60)).anchor(15), anchor(2, 60));
+        assert_eq!(checkpoint(2, 7, Some(90)).anchor(15), anchor(2, 83));
+        assert_eq!(checkpoint(2, 0, None).anchor(30), anchor(2, 60));
+    }
+}

@@ -1,0 +1,46 @@
+//! Whether there is room for what flags ask for. A system grants more memory than it has, and ends whoever writes to it.
+
+use mxrs::Result;
+use mxrs::storage::{DeviceMemory, HostMemory};
+use mxrs::types::{Device, Error};
+use std::hint::black_box;
+
+/// Refuses what takes more bytes than this machine, or the part of it that the process may use, has; `None` is more than
+/// can be counted. What is merely in use now may become free, and does not count.
+///
+/// # Errors
+/// [`ErrorKind::OutOfMemory`](mxrs::types::ErrorKind::OutOfMemory).
+pub fn expect(what: &str, bytes: Option<u64>) -> Result<()> {
+    let total = HostMemory::default().info().total;
+    let requested = bytes.unwrap_or(u64::MAX);
+    if requested <= total && is_granted(requested) {
+        return Ok(());
+    }
+    let hint = format!("{what} would take more than the {total} bytes of this machine");
+    Err(Error::out_of_memory(Device::cpu(0), requested, hint))
+}
+
+/// Whether the system grants so many bytes, which are given back at once.
+fn is_granted(bytes: u64) -> bool {
+    let mut probe: Vec<u8> = Vec::new();
+    let granted = usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());
+    // An allocation that nobody sees may be left out.
+    black_box(probe.as_ptr());
+    granted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs::types::ErrorKind;
+
+    #[test]
+    fn what_no_machine_has_is_refused() {
+        assert_eq!(expect("a page", Some(4096)), Ok(()));
+        for bytes in [Some(1 << 60), None] {
+            let error = expect("a picture", bytes).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::OutOfMemory { .. }), "{error}");
+            assert!(error.to_string().contains("a picture would take more"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The smallest training: the perceptron on the first 60 digits for validation, six batches of ten an epoch.
+
+use crate::mxrs::{Ran, mxrs};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const START: [&str; 12] = [
+    "train",
+    "imagenet",
+    "--network",
+    "mlp",
+    "--num-classes",
+    "10",
+    "--rgb-mean",
+    "0",
+    "--rgb-std",
+    "255",
+    "--disp-batches",
+    "2",
+];
+/// Images as they are in the file.
+pub const GREY: [&str; 2] = ["--image-shape", "1,28,28"];
+/// Images with three equal channels.
+pub const COLOUR: [&str; 2] = ["--image-shape", "3,28,28"];
+/// Six batches an epoch.
+pub const TEN: [&str; 2] = ["--batch-size", "10"];
+
+/// A folder with the records and what trainings write.
+pub struct Small {
+    folder: TempDir,
+    /// The record file.
+    pub records: String,
+}
+
+impl Small {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let records = crate::predict::first_records(folder.path(), 60);
+        Self { folder, records }
+    }
+
+    /// A path in the folder.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// As text.
+    pub fn path(&self, name: &str) -> String {
+        self.at(name).display().to_string()
+    }
+
+    /// The arguments of a training, without shape and batch size.
+    pub fn line<'a>(&'a self, flags: &[&'a str]) -> Vec<&'a str> {
+        [&START[..], &["--data-train", &self.records], flags].concat()
+    }
+
+    /// Trains with these flags.
+    pub fn run(&self, flags: &[&str]) -> Ran {
+        mxrs(self.line(flags))
+    }
+
+    /// Trains on grey images in batches of ten, with these flags on top.
+    pub fn train(&self, more: &[&str]) -> Ran {
+        self.run(&[&GREY[..], &TEN, more].concat())
+    }
+
+    /// The log of such a training, which must succeed.
+    #[track_caller]
+    pub fn log(&self, more: &[&str]) -> String {
+        let ran = self.train(more);
+        let log = ran.err.clone();
+        ran.ok();
+        log
+    }
+
+    /// The weights after an epoch with these flags, which name the shape and the batch size too.
+    #[track_caller]
+    pub fn weights(&self, flags: &[&str]) -> Vec<u8> {
+        let prefix = self.path("weights");
+        self.run(&[flags, &["--num-epochs", "1", "--model-prefix", &prefix]].concat()).ok();
+        std::fs::read(self.at("weights-0001.params")).unwrap()
+    }
+
+    /// Checkpoints of this prefix: epochs, and batches within one, of the parameter files there are.
+    pub fn checkpoints(&self, prefix: &str) -> Vec<String> {
+        let names = std::fs::read_dir(self.folder.path()).unwrap().map(|file| file.unwrap().file_name());
+        let place =
+            |name: &str| Some(name.strip_prefix(prefix)?.strip_prefix('-')?.strip_suffix(".params")?.to_owned());
+        let mut places: Vec<String> = names.filter_map(|name| place(name.to_str()?)).collect();
+        places.sort();
+        places
+    }
+}
