@@ -176,9 +176,12 @@ impl Report {
 
     fn text(&self, table: fn(&Section) -> String) -> String {
         let mut text = format!("{}, on {}\n", self.title, self.machine);
-        for peer in &self.peers {
-            if let Some(why) = &peer.missing {
-                text += &format!("not measured: {}: {why}\n", peer.name);
+        for (at, PeerStatus { name, missing }) in self.peers.iter().enumerate() {
+            match missing {
+                // One library may take part in several ways.
+                None if self.peers[..at].iter().any(|peer| peer.name == *name) => {}
+                None => text += &format!("measured: {name}\n"),
+                Some(why) => text += &format!("not measured: {name}: {why}\n"),
             }
         }
         for section in &self.sections {
@@ -232,7 +235,11 @@ mod tests {
         Report {
             title: "Engine".into(),
             machine: Machine { cpu: "a CPU".into(), n_cpus: 2 },
-            peers: vec![PeerStatus { name: "MXNet".into(), missing: Some("give --mxnet PATH".into()) }],
+            peers: vec![
+                PeerStatus { name: "rayon 1.12".into(), missing: None },
+                PeerStatus { name: "rayon 1.12".into(), missing: None },
+                PeerStatus { name: "MXNet".into(), missing: Some("give --mxnet PATH".into()) },
+            ],
             sections: vec![section],
             notes: vec!["empty bodies".into()],
         }
@@ -241,10 +248,8 @@ mod tests {
     #[test]
     fn the_table_is_aligned_and_names_who_is_missing() {
         let text = report().render(Format::Table);
-        assert!(
-            text.starts_with("Engine, on a CPU, 2 CPUs\nnot measured: MXNet: give --mxnet PATH\n\nSpeed\n"),
-            "{text}"
-        );
+        let head = "Engine, on a CPU, 2 CPUs\nmeasured: rayon 1.12\nnot measured: MXNet: give --mxnet PATH\n\nSpeed\n";
+        assert!(text.starts_with(head), "{text}");
         let widths: Vec<usize> = text.lines().filter(|l| l.starts_with('│')).map(|l| l.chars().count()).collect();
         assert_eq!(widths.len(), 3, "{text}");
         assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
@@ -270,7 +275,8 @@ mod tests {
         assert_eq!(*row, json!({ "load": "chain", "ours": 12.345, "peer": null }));
         let spread = &value["sections"]["speed"]["rows"][1]["peer"];
         assert_eq!(*spread, json!({ "median": 2.0, "spread_percent": 25.0 }));
-        assert_eq!(value["peers"][0]["missing"], "give --mxnet PATH");
+        assert_eq!(value["peers"][0]["missing"], Value::Null);
+        assert_eq!(value["peers"][2]["missing"], "give --mxnet PATH");
     }
 
     #[test]

@@ -1,19 +1,15 @@
 //! `compare_score` from end to end with peers that are shell scripts: one that answers, one that dies, one not there.
 #![cfg(target_os = "linux")]
 
+#[path = "support/scripts.rs"]
+mod scripts;
+
+use scripts::script;
 use serde_json::{Value, json};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
-
-fn script(folder: &Path, name: &str, body: &str) -> PathBuf {
-    let path = folder.join(name);
-    std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path
-}
 
 /// An exporter that knows one network, of ten classes: convert onnx export --network N --batch-size B --no-check
 /// --seed S --save-params PREFIX OUT.
@@ -37,11 +33,19 @@ esac; done"#;
 const DYING: &str = r#"read -r line; echo '{"name": "fake 2.0", "load_s": 0.25, "first_s": 0.5}'
 read -r line; echo 'out of luck' >&2; exit 7"#;
 
+fn program(flags: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_compare_score")).args(flags).output().expect("it starts")
+}
+
 fn compare(folder: &Path, network: &str, flags: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_compare_score"));
-    command.args(["--network", network, "--batch", "1", "--rounds", "3", "--round-seconds", "0", "--check", "1"]);
-    command.args(["--threads", "1", "--folder"]).arg(folder).arg("--mxrs").arg(exporter(folder)).args(flags);
-    command.output().expect("it starts")
+    let (at, mxrs) = (folder.display().to_string(), exporter(folder).display().to_string());
+    let start = ["--network", network, "--batch", "1", "--rounds", "3", "--round-seconds", "0", "--check", "1"];
+    program(&[&start[..], &["--threads", "1", "--folder", &at, "--mxrs", &mxrs], flags].concat())
+}
+
+fn said(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
@@ -53,10 +57,8 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
     let (save_flag, plot_flag) = (save.display().to_string(), plot.display().to_string());
     let peers = ["--peer", "mxrs,openvino,tract,candle", "--tract", &tract, "--candle", &candle];
     let rest = ["--format", "json", "--concurrent", "--save", &save_flag, "--plot", &plot_flag];
-    let output = compare(folder.path(), "lenet", &[&peers[..], &rest[..]].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let report: Value = serde_json::from_slice(&output.stdout).expect("its report is JSON");
+    let text = said(&compare(folder.path(), "lenet", &[&peers[..], &rest[..]].concat()));
+    let report: Value = serde_json::from_str(&text).expect("its report is JSON");
 
     let row = |section: &str| report["sections"][section]["rows"][0].clone();
     // Two images in half a second.
@@ -68,6 +70,8 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
     let ours = row("speed")["mxrs"]["median"].as_f64().unwrap();
     let best = row("best")["mxrs"].as_f64().unwrap();
     assert!(best >= ours, "{best} {ours}");
+    let fastest_ratio = row("ratio")["fastest_ratio"].as_f64().unwrap();
+    assert!((fastest_ratio - best / 4.0).abs() < 1e-9 * best, "{fastest_ratio} {best}");
     assert_eq!(row("agreement")["tract"], "0/1, inf", "a number that is none agrees with nothing");
     let notes = report["notes"].to_string();
     assert!(notes.contains("Candle (every case): died: exit status: 7: out of luck"), "{notes}");
@@ -75,9 +79,26 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
     let peers = report["peers"].as_array().unwrap();
     assert!(peers.contains(&json!({ "name": "fake 1.0", "missing": null })), "{peers:?}");
 
+    // Two at once: ours by two processes and by two threads, tract by two processes.
+    let both = |at: usize| report["sections"]["concurrent"]["rows"][at].clone();
+    let n_cores = mxrs_sync::Topology::read().map_or(0, |topology| topology.cores());
+    if n_cores >= 2 {
+        assert!(both(0)["ratio"]["median"].as_f64().unwrap() > 0.0, "{report:#}");
+        assert!(both(0)["shared_ratio"]["median"].as_f64().unwrap() > 0.0, "{report:#}");
+        assert_eq!((&both(2)["ratio"]["median"], &both(2)["shared"]), (&json!(2.0), &Value::Null));
+    } else {
+        assert!(notes.contains("two at once): one core: "), "{notes}");
+    }
+
+    // Saved as four files, of which one gives the same report again.
     let saved: Value = serde_json::from_slice(&std::fs::read(&save).unwrap()).unwrap();
     assert_eq!(saved["contests"][0]["peers"]["tract"]["images_per_second"], json!([4.0, 4.0, 4.0]));
+    let [markdown, table] = ["md", "txt"].map(|end| std::fs::read_to_string(save.with_extension(end)).unwrap());
+    assert!(markdown.contains("| lenet | inference | 1 | float32 | 1 |") && table.contains("│ lenet"), "{markdown}");
     assert!(std::fs::read_to_string(&plot).unwrap().contains("tract"));
+    assert!(std::fs::read_to_string(save.with_extension("svg")).unwrap().contains("tract"));
+    assert_eq!(said(&program(&["--from", &save_flag, "--format", "markdown"])), markdown);
+    assert_eq!(said(&program(&["--from", &save_flag])), table);
     // No file of a network is left behind.
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(left.iter().all(|path| path.is_file()), "{left:?}");
@@ -86,9 +107,54 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
 #[test]
 fn a_network_that_cannot_be_exported_is_a_row_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();
-    let output = compare(folder.path(), "lenet,resnet-7", &["--peer", "mxrs", "--format", "markdown"]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("| resnet-7 | inference | 1 | float32 | 1 | no files |"), "{text}");
-    assert!(text.contains("there is no resnet-7"), "{text}");
+    let text = said(&compare(folder.path(), "lenet,mlp", &["--peer", "mxrs", "--format", "markdown"]));
+    assert!(text.contains("| mlp | inference | 1 | float32 | 1 | no files |"), "{text}");
+    assert!(text.contains("there is no mlp"), "{text}");
+}
+
+#[test]
+fn in_8_bits_everybody_has_a_figure_or_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--peer", "mxrs,mxnet,openvino", "--dtype", "int8", "--format", "json"];
+    let report: Value = serde_json::from_str(&said(&compare(folder.path(), "lenet", &flags))).unwrap();
+    let notes = report["notes"].to_string();
+    // This exporter cannot quantise.
+    assert!(notes.contains("mxrs (every case): failed: mxrs quantize ended with exit status: 2"), "{notes}");
+    assert!(notes.contains("OpenVINO (every case): not found: give --python PATH"), "{notes}");
+    let missing = json!({ "name": "MXNet", "missing": "this comparison makes no int8 network for it" });
+    assert!(report["peers"].as_array().unwrap().contains(&missing), "{report:#}");
+}
+
+#[test]
+fn bad_usage_is_told_before_anything_is_run() {
+    for (flags, word) in [
+        (&["--network", "resnet-7"][..], "resnet-50"),
+        (&["--network", "lenet,alexnet2"], "inception-v3"),
+        (&["--batch", "0"], "--batch"),
+        (&["--threads", "0"], "--threads"),
+        (&["--rounds", "0"], "--rounds"),
+        (&["--round-seconds=-1"], "--round-seconds"),
+        (&["--dtype", "int4"], "bfloat16"),
+        (&["--from", "a.json", "--network", "lenet"], "cannot be used with"),
+        (&["--from", "a.json", "--check", "1"], "cannot be used with"),
+        (&["--from", "a.json", "--round-seconds", "1"], "cannot be used with"),
+        (&["--from", "a.json", "--timeout", "1"], "cannot be used with"),
+        (&["--from", "a.json", "--set", "A=0"], "cannot be used with"),
+    ] {
+        let output = program(&[flags, &["--mxrs", "/no/such/mxrs"]].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {stderr}");
+        assert!(stderr.contains(word), "{flags:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_file_that_nothing_was_saved_in_is_named() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "{}").unwrap();
+    let path = file.path().display().to_string();
+    let output = program(&["--from", &path]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr.contains(&path) && stderr.contains("no `"), "{stderr}");
 }

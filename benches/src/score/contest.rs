@@ -3,15 +3,15 @@
 use super::agreement::Agreement;
 use super::files::Files;
 use super::load::Moment;
-use super::peers::{Peer, Places};
+use super::peers::{Peer, Tools};
 use super::process::Process;
-use super::{Case, Failure, serve};
+use super::{Case, Dtype, Failure, agreement, eight_bits, serve};
 use crate::memory::Mode;
 use crate::memory::resident;
 use crate::rounds::Progress;
 use crate::summary::Summary;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Bytes that must be left before one more process is started.
@@ -43,7 +43,7 @@ pub struct Measured {
     pub first_s: f64,
     /// Most bytes resident after the rounds.
     pub peak_bytes: Option<u64>,
-    /// Its answers beside ours; `None` if none were compared.
+    /// Its answers beside ours, of 8-bit integers beside ours in float32; `None` if none were compared.
     pub agreement: Option<Result<Agreement, Failure>>,
 }
 
@@ -89,6 +89,18 @@ impl Contest {
     pub fn ratio(&self, peer: Peer) -> Option<Summary> {
         Summary::of_ratios(&self.measured(Peer::Mxrs)?.speeds, &self.measured(peer)?.speeds)
     }
+
+    /// Images per second of a peer's fastest round.
+    pub fn fastest(&self, peer: Peer) -> Option<f64> {
+        Some(self.measured(peer)?.speed()?.max)
+    }
+
+    /// Our fastest round divided by the fastest round of all other peers.
+    pub fn fastest_ratio(&self) -> Option<f64> {
+        let peers = self.outcomes.iter().map(|(peer, _)| *peer).filter(|peer| *peer != Peer::Mxrs);
+        let others = peers.filter_map(|peer| self.fastest(peer)).reduce(f64::max)?;
+        Some(self.fastest(Peer::Mxrs)? / others)
+    }
 }
 
 /// A peer that takes part.
@@ -101,21 +113,14 @@ struct Seat {
 }
 
 impl Seat {
-    fn take(
-        peer: Peer,
-        places: &Places,
-        scripts: &Path,
-        case: &Case,
-        load: &Value,
-        plan: Plan,
-    ) -> Result<Self, Failure> {
-        let command = peer.command(places, scripts, case)?;
+    fn take(peer: Peer, tools: Tools<'_>, case: &Case, order: &Value, plan: Plan) -> Result<Self, Failure> {
+        let command = peer.command(tools, case)?;
         let available = resident::available().map_err(|error| Failure::new("failed", error.to_string()))?;
         if available < SPARE_BYTES {
             return Err(Failure::new("no room", format!("{} MiB of memory are left", available >> 20)));
         }
         let mut process = Process::start(command, None)?;
-        let (name, load_s, first_s) = loaded(&mut process, load, plan.limit)?;
+        let (name, load_s, first_s) = loaded(&mut process, order, plan.limit)?;
         let measured =
             Measured { name, speeds: Vec::new(), load_s, first_s, peak_bytes: process.peak_bytes(), agreement: None };
         Ok(Self { peer, process, measured, batch_s: first_s })
@@ -130,17 +135,17 @@ impl Seat {
         self.batch_s = seconds / n;
         Ok(n * batch as f64 / seconds)
     }
+}
 
-    fn answers(&mut self, inputs: &[std::path::PathBuf], limit: Duration) -> Result<Vec<Vec<f32>>, Failure> {
-        let mut all = Vec::new();
-        for input in inputs {
-            let answer = self.process.ask(&json!({ "do": "answer", "input": input }), limit)?;
-            let outputs =
-                answer["outputs"].as_array().ok_or_else(|| Failure::new("failed", "it answers no outputs"))?;
-            all.push(outputs.iter().map(|x| x.as_f64().unwrap_or(f64::NAN) as f32).collect());
-        }
-        Ok(all)
+/// What a process answers to each of these files.
+fn answers(process: &mut Process, inputs: &[PathBuf], limit: Duration) -> Result<Vec<Vec<f32>>, Failure> {
+    let mut all = Vec::new();
+    for input in inputs {
+        let answer = process.ask(&json!({ "do": "answer", "input": input }), limit)?;
+        let outputs = answer["outputs"].as_array().ok_or_else(|| Failure::new("failed", "it answers no outputs"))?;
+        all.push(outputs.iter().map(|x| x.as_f64().unwrap_or(f64::NAN) as f32).collect());
     }
+    Ok(all)
 }
 
 /// The order to run batches.
@@ -166,8 +171,7 @@ pub(super) fn number(answer: &Value, key: &str) -> Result<f64, Failure> {
 pub fn contest(
     case: &Case,
     peers: &[Peer],
-    places: &Places,
-    scripts: &Path,
+    tools: Tools<'_>,
     files: &Files,
     plan: Plan,
     progress: &Progress,
@@ -176,12 +180,24 @@ pub fn contest(
         Ok(load) => load,
         Err(error) => return Contest::of_failure(case, peers, &Failure::new("failed", format!("{error:#}"))),
     };
-    let order = load.to_order();
     let mut out: Vec<(Peer, Failure)> = Vec::new();
-    let mut seats: Vec<Seat> = Vec::new();
+    // Files are made before anybody is there: making them takes memory.
+    let mut orders: Vec<(Peer, Value)> = Vec::new();
     for peer in peers {
         progress.tick();
-        match Seat::take(*peer, places, scripts, case, &order, plan) {
+        let its = match case.dtype {
+            Dtype::Int8 => eight_bits::load(*peer, case, files, tools, plan.limit),
+            _ => Ok(load.clone()),
+        };
+        match its {
+            Ok(load) => orders.push((*peer, load.to_order())),
+            Err(failure) => out.push((*peer, failure)),
+        }
+    }
+    let mut seats: Vec<Seat> = Vec::new();
+    for (peer, order) in &orders {
+        progress.tick();
+        match Seat::take(*peer, tools, case, order, plan) {
             Ok(seat) => seats.push(seat),
             Err(failure) => out.push((*peer, failure)),
         }
@@ -216,7 +232,7 @@ pub fn contest(
         seat.measured.peak_bytes = seat.process.peak_bytes().or(seat.measured.peak_bytes);
     }
     if plan.n_checked > 0 && case.mode == Mode::Inference {
-        check(&mut seats, &load, files, plan);
+        check(&mut seats, case, &load, tools, files, plan);
     }
     let mut outcomes: Vec<(Peer, Result<Measured, Failure>)> = Vec::new();
     outcomes.extend(out.into_iter().map(|(peer, failure)| (peer, Err(failure))));
@@ -229,8 +245,8 @@ fn processor_seconds(seats: &[Seat]) -> f64 {
     seats.iter().filter_map(|seat| seat.process.processor_seconds()).sum()
 }
 
-/// Compares everybody's answers with ours, if ours takes part.
-fn check(seats: &mut [Seat], load: &serve::Load, files: &Files, plan: Plan) {
+/// Compares everybody's answers with ours, if ours takes part; of 8-bit integers also ours, with those in float32.
+fn check(seats: &mut [Seat], case: &Case, load: &serve::Load, tools: Tools<'_>, files: &Files, plan: Plan) {
     let Some(ours_at) = seats.iter().position(|seat| seat.peer == Peer::Mxrs) else { return };
     let batch = load.shape.first().copied().unwrap_or(1).max(1);
     let inputs = match inputs(load, plan.n_checked.div_ceil(batch), files) {
@@ -241,17 +257,22 @@ fn check(seats: &mut [Seat], load: &serve::Load, files: &Files, plan: Plan) {
             return;
         }
     };
-    let ours = match seats[ours_at].answers(&inputs, plan.limit) {
+    let ours = match case.dtype {
+        Dtype::Int8 => in_float32(case, &inputs, tools, files, plan),
+        _ => answers(&mut seats[ours_at].process, &inputs, plan.limit),
+    };
+    let ours = match ours {
         Ok(ours) => ours,
         Err(failure) => {
             seats[ours_at].measured.agreement = Some(Err(failure));
             return;
         }
     };
-    for seat in seats.iter_mut().filter(|seat| seat.peer != Peer::Mxrs) {
-        let agreement = seat.answers(&inputs, plan.limit).and_then(|theirs| {
-            let pairs = ours.iter().zip(&theirs);
-            let all: Option<Vec<Agreement>> = pairs.map(|(ours, theirs)| Agreement::of(ours, theirs, batch)).collect();
+    let tolerance = agreement::tolerance(case.dtype);
+    for seat in seats.iter_mut().filter(|seat| seat.peer != Peer::Mxrs || case.dtype == Dtype::Int8) {
+        let agreement = answers(&mut seat.process, &inputs, plan.limit).and_then(|theirs| {
+            let of = |(ours, theirs): (&Vec<f32>, &Vec<f32>)| Agreement::of(ours, theirs, batch, tolerance);
+            let all: Option<Vec<Agreement>> = ours.iter().zip(&theirs).map(of).collect();
             let all = all.ok_or_else(|| Failure::new("other size", "its output has not as many numbers as ours"))?;
             Ok(all.into_iter().fold(Agreement::default(), Agreement::and))
         });
@@ -259,8 +280,23 @@ fn check(seats: &mut [Seat], load: &serve::Load, files: &Files, plan: Plan) {
     }
 }
 
+/// Our answers in float32, by a process that is there for nothing else.
+fn in_float32(
+    case: &Case,
+    inputs: &[PathBuf],
+    tools: Tools<'_>,
+    files: &Files,
+    plan: Plan,
+) -> Result<Vec<Vec<f32>>, Failure> {
+    let case = Case { dtype: Dtype::Float32, ..case.clone() };
+    let load = files.load(&case).map_err(|error| Failure::new("failed", format!("{error:#}")))?;
+    let mut process = Process::start(Peer::Mxrs.command(tools, &case)?, None)?;
+    loaded(&mut process, &load.to_order(), plan.limit)?;
+    answers(&mut process, inputs, plan.limit)
+}
+
 /// Writes so many batches of random images.
-fn inputs(load: &serve::Load, n_batches: usize, files: &Files) -> std::io::Result<Vec<std::path::PathBuf>> {
+fn inputs(load: &serve::Load, n_batches: usize, files: &Files) -> std::io::Result<Vec<PathBuf>> {
     let images = serve::uniform(load.n_elements() * n_batches);
     let mut paths = Vec::new();
     for (at, batch) in images.chunks(load.n_elements().max(1)).enumerate() {
@@ -293,10 +329,12 @@ mod tests {
         ];
         let contest = Contest { case: case.clone(), outcomes, others: None };
         assert_eq!(contest.best_peer(), Some(Peer::Openvino));
+        // MXNet's fastest round is as fast as OpenVINO's.
+        assert_eq!(contest.fastest_ratio(), Some(2.0));
         assert_eq!(contest.ratio(Peer::Mxnet).unwrap().median, 2.0);
         assert_eq!((contest.ratio(Peer::Tract), contest.ratio(Peer::Candle)), (None, None));
         let nobody = Contest::of_failure(&case, &[Peer::Mxrs, Peer::Tract], &Failure::new("no file", "why"));
-        assert_eq!((nobody.best_peer(), nobody.outcomes.len()), (None, 2));
+        assert_eq!((nobody.best_peer(), nobody.fastest_ratio(), nobody.outcomes.len()), (None, None, 2));
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! The files of a case: symbol and parameters as MXNet has them, and the same as ONNX.
 
-use super::Case;
-use anyhow::{Context, Result, ensure};
+use super::peers::Peer;
+use super::process::finish;
+use super::{Case, Failure};
+use anyhow::{Context, Result, anyhow, ensure};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// Seed of the random weights: the same in every run.
 const SEED: &str = "0";
@@ -12,23 +16,22 @@ const SEED: &str = "0";
 pub struct Files {
     folder: tempfile::TempDir,
     network: String,
+    /// Who has made files of its own out of them, and why others could not.
+    made: RefCell<Vec<(Peer, Result<(), Failure>)>>,
 }
 
 impl Files {
-    /// Lets the program `mxrs` write them into a new folder below `below`.
+    /// Lets the program `mxrs` write them into a new folder below `below`, in no more time than `limit`.
     ///
     /// # Errors
     /// It fails; what it complained of.
-    pub fn export(mxrs: &Path, network: &str, batch: usize, below: &Path) -> Result<Self> {
+    pub fn export(mxrs: &Path, network: &str, batch: usize, below: &Path, limit: Duration) -> Result<Self> {
         let folder = tempfile::tempdir_in(below).with_context(|| format!("a folder in {}", below.display()))?;
-        let files = Self { folder, network: network.to_owned() };
+        let files = Self { folder, network: network.to_owned(), made: RefCell::default() };
         let mut command = Command::new(mxrs);
         command.args(["convert", "onnx", "export", "--network", network, "--batch-size", &batch.to_string()]);
         command.args(["--no-check", "--seed", SEED, "--save-params"]).arg(files.prefix()).arg(files.onnx());
-        let output = command.output().with_context(|| format!("starting {}", mxrs.display()))?;
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        ensure!(output.status.success(), "exporting {network} ended with {}: {last}", output.status);
+        finish(command, &format!("exporting {network}"), limit).map_err(|failure| anyhow!(failure.why))?;
         for path in [files.symbol(), files.params(), files.onnx()] {
             ensure!(path.is_file(), "exporting {network} wrote no {}", path.display());
         }
@@ -57,6 +60,19 @@ impl Files {
         self.folder.path().join(name)
     }
 
+    /// Calls `make` once for each peer; later calls answer what came of it.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn once(&self, peer: Peer, make: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+        let known = self.made.borrow().iter().find(|(who, _)| *who == peer).map(|(_, made)| made.clone());
+        known.unwrap_or_else(|| {
+            let made = make();
+            self.made.borrow_mut().push((peer, made.clone()));
+            made
+        })
+    }
+
     fn prefix(&self) -> PathBuf {
         self.beside(&self.network)
     }
@@ -75,26 +91,41 @@ impl Files {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use crate::score::scripts::script;
 
-    fn program(folder: &Path, text: &str) -> PathBuf {
-        let path = folder.join("exporter");
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        path
+    /// Nothing in these tests takes so long.
+    pub const LONG: Duration = Duration::from_secs(60);
+
+    /// Files of a network in which nothing is, made by a program that only looks as if it exported.
+    pub fn empty(network: &str, batch: usize, folder: &Path) -> Files {
+        let exporting = script(folder, "exporter", "touch ${12}-symbol.json ${12}-0000.params ${13}");
+        Files::export(&exporting, network, batch, folder, LONG).unwrap()
     }
 
     #[test]
     fn what_the_exporter_complains_of_is_the_reason() {
         let folder = tempfile::tempdir().unwrap();
-        let failing = program(folder.path(), "#!/bin/sh\necho 'no such network' >&2\nexit 2\n");
-        let error = Files::export(&failing, "alexnet", 1, folder.path()).err().unwrap().to_string();
+        let failure = |exporter: &Path, limit: Duration| {
+            Files::export(exporter, "alexnet", 1, folder.path(), limit).err().unwrap().to_string()
+        };
+        let error = failure(&script(folder.path(), "failing", "echo 'no such network' >&2\nexit 2"), LONG);
         assert!(error.ends_with("exit status: 2: no such network"), "{error}");
-        let lazy = program(folder.path(), "#!/bin/sh\n");
-        let error = Files::export(&lazy, "alexnet", 1, folder.path()).err().unwrap().to_string();
+        let error = failure(&script(folder.path(), "lazy", ""), LONG);
         assert!(error.contains("wrote no ") && error.ends_with("alexnet-symbol.json"), "{error}");
-        assert!(Files::export(Path::new("/no/such"), "alexnet", 1, folder.path()).is_err());
+        let error = failure(&script(folder.path(), "hanging", "exec sleep 100"), Duration::from_millis(50));
+        assert!(error.starts_with("exporting alexnet did not end within 0.05 s"), "{error}");
+        assert!(failure(Path::new("/no/such"), LONG).contains("/no/such"));
+    }
+
+    #[test]
+    fn what_a_peer_makes_it_makes_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = empty("alexnet", 1, folder.path());
+        let failure = Failure::new("failed", "why");
+        assert_eq!(files.once(Peer::Openvino, || Err(failure.clone())), Err(failure.clone()));
+        assert_eq!(files.once(Peer::Openvino, || Ok(())), Err(failure));
+        assert_eq!(files.once(Peer::Mxrs, || Ok(())), Ok(()));
     }
 }

@@ -1,30 +1,46 @@
 //! Speed of inference and of training: networks with the same random weights here and in other libraries, each in a
 //! process of its own.
 //!
-//! A case ([`Case`]) is a network at a batch size. Its files are made once ([`files`]); every peer ([`peers`]) that can
-//! be started loads them, and then all take turns ([`contest`]): in every round each runs for about a second while the
-//! others are stopped ([`process`]). What does not work is a [`Failure`] in that peer's cell, and the rest goes on.
-//! Orders and answers are lines of JSON (`serve.rs`); ours is the program `compare_score` started again ([`ours`]).
+//! A case ([`Case`]) is a network at a batch size. Its files are made once ([`files`], and [`eight_bits`] for what is
+//! quantised); every peer ([`peers`]) that can be started loads them, and then all take turns ([`contest`]): in every
+//! round each runs for about a second while the others are stopped ([`process`]). What does not work is a [`Failure`]
+//! in that peer's cell, and the rest goes on. Orders and answers are lines of JSON (`serve.rs`); ours is the program
+//! `compare_score` started again ([`ours`]). What came out ([`found`]) is printed, and kept in files ([`outputs`]) that
+//! it can be read from again ([`saved`]).
 
 pub mod agreement;
 pub mod concurrent;
 pub mod contest;
+pub mod eight_bits;
 pub mod files;
+pub mod found;
 pub mod load;
 pub mod ours;
+pub mod outputs;
 pub mod peers;
 pub mod plot;
 pub mod process;
 pub mod saved;
 pub mod serve;
+pub mod shared;
 pub mod tables;
 pub mod training;
+
+#[cfg(test)]
+#[path = "../../tests/support/scripts.rs"]
+mod scripts;
 
 use crate::memory::Mode;
 use crate::memory::subject::Subject;
 use anyhow::Result;
 use clap::ValueEnum;
+use std::borrow::Cow;
 use std::fmt;
+
+/// Names of the networks there are, from a list that `cargo xtask` reads too: it knows no crate of the product.
+pub fn networks() -> impl Iterator<Item = &'static str> {
+    include_str!("networks.txt").lines()
+}
 
 /// Element type that networks compute with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,6 +49,8 @@ pub enum Dtype {
     Float32,
     /// 16 bits, the upper half of 32.
     Bfloat16,
+    /// 8-bit integers, quantised after training: inference only.
+    Int8,
 }
 
 impl Dtype {
@@ -41,6 +59,7 @@ impl Dtype {
         match self {
             Self::Float32 => "float32",
             Self::Bfloat16 => "bfloat16",
+            Self::Int8 => "int8",
         }
     }
 }
@@ -81,20 +100,46 @@ impl fmt::Display for Case {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// For its cell: a word or two.
-    pub word: &'static str,
+    pub word: Cow<'static, str>,
     /// The reason.
     pub why: String,
 }
 
 impl Failure {
     /// A failure.
-    pub fn new(word: &'static str, why: impl Into<String>) -> Self {
-        Self { word, why: why.into() }
+    pub fn new(word: impl Into<Cow<'static, str>>, why: impl Into<String>) -> Self {
+        Self { word: word.into(), why: why.into() }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.word, self.why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_networks_is_that_of_the_models() {
+        let mut built = Vec::new();
+        for family in mxrs::models::families() {
+            for name in std::iter::once(&family.name).chain(family.aliases) {
+                match family.layers {
+                    [] => built.push((*name).to_owned()),
+                    layers => built.extend(layers.iter().map(|n| format!("{name}-{n}"))),
+                }
+            }
+        }
+        assert_eq!(networks().collect::<Vec<_>>(), built, "the list is benches/src/score/networks.txt");
+    }
+
+    #[test]
+    fn words_are_those_of_the_command_line() {
+        for dtype in Dtype::value_variants() {
+            assert_eq!(Dtype::from_str(dtype.word(), false).as_ref(), Ok(dtype));
+        }
     }
 }

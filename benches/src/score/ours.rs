@@ -1,6 +1,7 @@
 //! Ours as a peer: the network of a symbol and a parameter file, bound for inference.
 
 use super::serve::{Load, Network, serve};
+use super::shared::{self, Shared};
 use super::training::Trained;
 use anyhow::{Context, Result, ensure};
 use mxrs::env::MapSource;
@@ -24,8 +25,13 @@ pub fn run(set: &[String]) -> Result<()> {
 
 fn loaded(load: &Load, set: &[(String, String)]) -> Result<Box<dyn Network>> {
     let threads = ("OMP_NUM_THREADS".to_owned(), load.threads.to_string());
-    let runtime = Runtime::builder().env(&MapSource::new(set.iter().cloned().chain([threads]))).build()?;
+    let (name, value) = shared::WORKERS;
+    let workers = (load.mode == shared::MODE).then(|| (name.to_owned(), value.to_owned()));
+    // The last of a name counts.
+    let variables = workers.into_iter().chain(set.iter().cloned()).chain([threads]);
+    let runtime = Runtime::builder().env(&MapSource::new(variables)).build()?;
     Ok(match load.mode.as_str() {
+        shared::MODE => Box::new(Shared::new(&runtime, load)?),
         "training" => Box::new(Trained::new(&runtime, load)?),
         _ => Box::new(Bound::new(&runtime, load)?),
     })
@@ -59,26 +65,31 @@ impl Bound {
         let shape: Shape = load.shape.iter().copied().collect();
         let shapes: &[&[(&str, Shape)]] = &[&[(DATA, shape)]];
         let bound = match load.dtype.as_str() {
-            "float32" => Model::load_frozen(runtime, &load.symbol, &load.params, shapes)?,
+            // Those in 8 bits are files like any other.
+            "float32" | "int8" => Model::load_frozen(runtime, &load.symbol, &load.params, shapes)?,
             "bfloat16" => in_16_bits(runtime, load)?.freeze(shapes)?,
             other => anyhow::bail!("no networks of {other}"),
         };
         Ok(Self(bound.into_iter().next().context("nothing was bound")?))
     }
+}
 
-    fn outputs(outputs: &[NdArray]) -> Result<&NdArray> {
-        outputs.iter().try_for_each(NdArray::wait_to_read)?;
-        outputs.first().context("the network has no output")
-    }
+/// Waits for all outputs.
+///
+/// # Errors
+/// What the run reports; there is no output.
+pub(super) fn first_output(outputs: &[NdArray]) -> Result<&NdArray> {
+    outputs.iter().try_for_each(NdArray::wait_to_read)?;
+    outputs.first().context("the network has no output")
 }
 
 impl Network for Bound {
     fn run(&mut self) -> Result<()> {
-        Self::outputs(self.0.forward(&[])?).map(drop)
+        first_output(self.0.forward(&[])?).map(drop)
     }
 
     fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>> {
-        Ok(Self::outputs(self.0.forward(&[(DATA, batch)])?)?.to_vec::<f32>()?)
+        Ok(first_output(self.0.forward(&[(DATA, batch)])?)?.to_vec::<f32>()?)
     }
 }
 
@@ -100,6 +111,8 @@ fn in_16_bits(runtime: &Runtime, load: &Load) -> Result<Model> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mxrs::format::symbol::graph_to_file;
+    use mxrs::quantize::{CalibMode, CalibrationTable, QuantizeOptions, Quantizer};
 
     #[test]
     fn probabilities_come_out() {
@@ -116,5 +129,27 @@ mod tests {
             // There is no LeNet in 16 bits.
             assert!(Bound::new(&runtime, &Load { dtype: dtype.into(), ..load.clone() }).is_err(), "{dtype}");
         }
+    }
+
+    #[test]
+    fn quantised_files_run() {
+        let load = super::super::serve::lenet("inference");
+        let runtime = Runtime::builder().build().unwrap();
+        let graph = Model::load_graph(&runtime, &load.symbol).unwrap();
+        let file = Checkpoint::open(&load.params, &Options::default()).unwrap().value;
+        let params = file.arg.into_iter().chain(file.aux).collect();
+        let options = QuantizeOptions { calib_mode: CalibMode::None, ..QuantizeOptions::default() };
+        let quantizer = Quantizer::new(&graph, &params, runtime.ops(), &options).unwrap();
+        let quantized = quantizer.finish(&CalibrationTable::empty()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (symbol, params) = (folder.path().join("net-symbol.json"), folder.path().join("net-0000.params"));
+        graph_to_file(&quantized.graph).save(&symbol).unwrap();
+        quantized.checkpoint.clone().save(&params).unwrap();
+        let batch = super::super::serve::uniform(load.n_elements());
+        let in_float = Bound::new(&runtime, &load).unwrap().answer(&batch).unwrap();
+        let load = Load { symbol, params, dtype: "int8".into(), ..load };
+        let in_8_bits = Bound::new(&runtime, &load).unwrap().answer(&batch).unwrap();
+        let far = in_float.iter().zip(&in_8_bits).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(far > 0.0 && far < 0.5, "{in_float:?} {in_8_bits:?}");
     }
 }

@@ -2,7 +2,7 @@
 import mxnet as mx
 import numpy as np
 
-from serve import labels, serve, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY
+from serve import labels, named, serve, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY
 
 
 def load(order):
@@ -53,4 +53,4 @@ def training(order, symbol, arg, aux):
     return run, answer
 
 
-serve('MXNet ' + mx.__version__, load)
+serve(named('MXNet', mx.__version__, 'mxnet'), load)

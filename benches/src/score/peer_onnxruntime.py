@@ -1,13 +1,14 @@
 """ONNX Runtime on its CPU provider."""
 import onnxruntime as ort
 
-from serve import serve
+from serve import named, serve
 
 
 def load(order):
     if order['mode'] != 'inference':
         raise ValueError('this package does not train')
-    if order['dtype'] != 'float32':
+    # A file in 8 bits is one like any other.
+    if order['dtype'] not in ('float32', 'int8'):
         raise ValueError('its CPU provider has no kernels for ' + order['dtype'])
     options = ort.SessionOptions()
     options.intra_op_num_threads = order['threads']
@@ -28,4 +29,4 @@ def load(order):
     return run, answer
 
 
-serve('ONNX Runtime ' + ort.__version__, load)
+serve(named('ONNX Runtime', ort.__version__, 'onnxruntime'), load)

@@ -1,7 +1,7 @@
 """OpenVINO on its CPU plug-in, tuned for latency: one stream with all threads."""
 import openvino as ov
 
-from serve import serve
+from serve import named, serve
 
 
 def load(order):
@@ -25,4 +25,4 @@ def load(order):
     return request.infer, answer
 
 
-serve('OpenVINO ' + ov.__version__.split('-')[0], load)
+serve(named('OpenVINO', ov.__version__, 'openvino'), load)

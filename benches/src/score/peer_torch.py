@@ -8,7 +8,7 @@ import sys
 import onnx2torch
 import torch
 
-from serve import labels, serve, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY
+from serve import labels, named, serve, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY
 
 MODE = sys.argv[1]
 LAYOUT = torch.contiguous_format if MODE == 'eager' else torch.channels_last
@@ -66,4 +66,4 @@ def training(order):
     return run, answer
 
 
-serve('PyTorch ' + torch.__version__.split('+')[0], load)
+serve(named('PyTorch', torch.__version__, 'torch'), load)

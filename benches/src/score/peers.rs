@@ -35,7 +35,7 @@ pub struct Places {
     /// A Python with mxnet 1.9.1
     #[arg(long, value_name = "PATH")]
     pub mxnet_python: Option<PathBuf>,
-    /// A Python with openvino, onnxruntime, torch and onnx2torch
+    /// A Python with openvino, onnxruntime, torch and onnx2torch; for int8 with nncf and onnx too
     #[arg(long, value_name = "PATH")]
     pub python: Option<PathBuf>,
     /// The program that runs tract
@@ -49,12 +49,32 @@ pub struct Places {
     pub set: Vec<String>,
 }
 
-const SCRIPTS: [(&str, &str); 5] = [
+/// What cases are run with.
+#[derive(Clone, Copy)]
+pub struct Tools<'a> {
+    /// The program mxrs, which makes the files.
+    pub mxrs: &'a Path,
+    /// Where the peers are.
+    pub places: &'a Places,
+    /// The folder with the scripts that peers in Python run.
+    pub scripts: &'a Path,
+}
+
+/// Libraries that are no peers, and why.
+pub const NO_PEERS: [(&str, &str); 1] = [(
+    "burn",
+    "it runs no ONNX file: burn-onnx (formerly burn-import) makes Rust source of one at build time, so that each \
+     network would be a program of its own",
+)];
+
+const SCRIPTS: [(&str, &str); 7] = [
     ("serve.py", include_str!("serve.py")),
     ("peer_mxnet.py", include_str!("peer_mxnet.py")),
     ("peer_openvino.py", include_str!("peer_openvino.py")),
     ("peer_onnxruntime.py", include_str!("peer_onnxruntime.py")),
     ("peer_torch.py", include_str!("peer_torch.py")),
+    ("quantize_openvino.py", include_str!("quantize_openvino.py")),
+    ("quantize_onnxruntime.py", include_str!("quantize_onnxruntime.py")),
 ];
 
 /// Writes the scripts that peers in Python run.
@@ -85,6 +105,11 @@ impl Peer {
         }
     }
 
+    /// That with this key.
+    pub fn of_key(key: &str) -> Option<Self> {
+        Self::value_variants().iter().copied().find(|peer| peer.key() == key)
+    }
+
     /// Its heading in tables.
     pub fn heading(self) -> &'static str {
         match self {
@@ -104,7 +129,8 @@ impl Peer {
     ///
     /// # Errors
     /// It was not found.
-    pub fn command(self, places: &Places, scripts: &Path, case: &Case) -> Result<Command, Failure> {
+    pub fn command(self, tools: Tools<'_>, case: &Case) -> Result<Command, Failure> {
+        let Tools { places, scripts, .. } = tools;
         let missing = |what: &str| Failure::new("not found", what);
         let program = |path: &Option<PathBuf>, flag: &str| path.clone().ok_or_else(|| missing(flag));
         let script = |path: &Option<PathBuf>, flag: &str, name: &str| {
@@ -154,19 +180,23 @@ mod tests {
     use crate::memory::Mode;
     use crate::score::Dtype;
 
+    fn tools(places: &Places) -> Tools<'_> {
+        Tools { mxrs: Path::new("/mxrs"), places, scripts: Path::new("/scripts") }
+    }
+
     #[test]
     fn a_peer_that_was_not_found_names_the_flag_that_helps() {
         let case =
             Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Float32, threads: 2, mode: Mode::Inference };
         for peer in Peer::value_variants() {
-            let command = peer.command(&Places::default(), Path::new("/scripts"), &case);
+            let command = peer.command(tools(&Places::default()), &case);
             match command {
                 Ok(_) => assert_eq!(*peer, Peer::Mxrs),
                 Err(failure) => assert!(failure.word == "not found" && failure.why.contains("--"), "{failure}"),
             }
         }
         let places = Places { python: Some("py".into()), ..Places::default() };
-        let command = Peer::TorchCompile.command(&places, Path::new("/scripts"), &case).unwrap();
+        let command = Peer::TorchCompile.command(tools(&places), &case).unwrap();
         let args: Vec<_> = command.get_args().collect();
         assert_eq!(args, ["-u", "/scripts/peer_torch.py", "compile"]);
         assert!(command.get_envs().any(|pair| pair == ("OMP_NUM_THREADS".as_ref(), Some("2".as_ref()))));
@@ -186,6 +216,8 @@ mod tests {
         for peer in Peer::value_variants() {
             let word = peer.to_possible_value().unwrap().get_name().replace('-', "_");
             assert_eq!(word, peer.key());
+            assert_eq!(Peer::of_key(peer.key()), Some(*peer));
         }
+        assert_eq!(Peer::of_key("burn"), None);
     }
 }

@@ -1,27 +1,27 @@
 //! A peer's process, seen from outside: it does what it is asked for and is stopped at all other times, so that no thread
-//! of it spins while another peer is measured. Linux only.
+//! of it spins while another peer is measured. And programs that are run to their end ([`finish`]). Linux only.
 
 use super::Failure;
 use crate::memory::resident;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// Letters of an error that are kept.
 const LONGEST: usize = 300;
+/// Time between two looks whether a program has ended.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A running peer.
 pub struct Process {
-    child: Child,
+    group: Group,
     stdin: ChildStdin,
     answers: Receiver<Value>,
     complaints: File,
-    /// It was waited for: its number may be another's.
-    has_ended: bool,
 }
 
 impl Process {
@@ -31,16 +31,12 @@ impl Process {
     /// It cannot be started.
     pub fn start(mut command: Command, cpus: Option<&[usize]>) -> Result<Self, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let failed = |error: std::io::Error| Failure::new("not found", format!("{program}: {error}"));
+        let failed = |error: io::Error| Failure::new("not found", format!("{program}: {error}"));
         let complaints = tempfile::tempfile().map_err(failed)?;
         let stderr = complaints.try_clone().map_err(failed)?;
-        let set = cpus.map(cpu_set);
-        // A group of its own: what it starts is stopped and ends with it.
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
-        // SAFETY: between fork and exec only system calls are made that need no lock and allocate nothing.
-        unsafe { command.pre_exec(move || prepare(set.as_ref())) };
-        let mut child = command.spawn().map_err(failed)?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        let mut group = Group::start(command, cpus).map_err(failed)?;
+        let pipes = group.child.stdin.take().zip(group.child.stdout.take());
         let (stdin, stdout) = pipes.ok_or_else(|| Failure::new("failed", "it has no pipes"))?;
         let (sender, answers) = channel();
         std::thread::spawn(move || {
@@ -52,7 +48,7 @@ impl Process {
                 }
             }
         });
-        Ok(Self { child, stdin, answers, complaints, has_ended: false })
+        Ok(Self { group, stdin, answers, complaints })
     }
 
     /// Lets it do one thing; it is stopped afterwards.
@@ -69,7 +65,7 @@ impl Process {
     /// # Errors
     /// It has ended.
     pub fn send(&mut self, order: &Value) -> Result<(), Failure> {
-        self.signal(libc::SIGCONT);
+        self.group.signal(libc::SIGCONT);
         let sent = writeln!(self.stdin, "{order}").and_then(|()| self.stdin.flush());
         sent.map_err(|_| self.ended())
     }
@@ -84,11 +80,11 @@ impl Process {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
             Err(RecvTimeoutError::Timeout) => {
-                self.signal(libc::SIGKILL);
+                self.group.signal(libc::SIGKILL);
                 return Err(Failure::new("no answer", "it did not answer in time and was killed"));
             }
         };
-        self.signal(libc::SIGSTOP);
+        self.group.signal(libc::SIGSTOP);
         match answer["error"].as_str() {
             Some(why) => Err(Failure::new("failed", shortened(why))),
             None => Ok(answer),
@@ -97,25 +93,78 @@ impl Process {
 
     /// Most bytes of it that were ever resident; `None` when the system does not tell.
     pub fn peak_bytes(&self) -> Option<u64> {
-        resident::peak_of(self.child.id()).ok()
+        resident::peak_of(self.group.child.id()).ok()
     }
 
     /// Processor time it has used, in seconds; `None` when the system does not tell.
     pub fn processor_seconds(&self) -> Option<f64> {
-        super::load::of_process(self.child.id())
+        super::load::of_process(self.group.child.id())
     }
 
     /// Why it is not there any more: its last words.
     fn ended(&mut self) -> Failure {
         // Its pipe is closed, so it has ended or is about to.
+        let status = self.group.kill().map_or_else(|error| error.to_string(), |status| status.to_string());
+        Failure::new("died", format!("{status}: {}", last_words(&mut self.complaints)))
+    }
+}
+
+/// Runs a program to its end. What it prints is not kept.
+///
+/// # Errors
+/// It cannot be started, or fails: what it complained of last; it does not end in time, in which case it is killed.
+pub fn finish(mut command: Command, what: &str, limit: Duration) -> Result<(), Failure> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let failed = |error: io::Error| Failure::new("failed", format!("starting {program}: {error}"));
+    let mut complaints = tempfile::tempfile().map_err(failed)?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(complaints.try_clone().map_err(failed)?);
+    let mut group = Group::start(command, None).map_err(failed)?;
+    let start = Instant::now();
+    let status = loop {
+        match group.try_wait().map_err(failed)? {
+            Some(status) => break status,
+            None if start.elapsed() < limit => std::thread::sleep(PAUSE),
+            None => {
+                let why = format!("{what} did not end within {} s and was killed", limit.as_secs_f64());
+                return Err(Failure::new("no answer", why));
+            }
+        }
+    };
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::new("failed", format!("{what} ended with {status}: {}", last_words(&mut complaints))))
+}
+
+/// A program in a group of its own: what it starts is stopped and ends with it.
+struct Group {
+    child: Child,
+    /// It was waited for: its number may be another's.
+    has_ended: bool,
+}
+
+impl Group {
+    /// Starts it, on these CPUs only if some are given.
+    fn start(mut command: Command, cpus: Option<&[usize]>) -> io::Result<Self> {
+        let set = cpus.map(cpu_set);
+        command.process_group(0);
+        // SAFETY: between fork and exec only system calls are made that need no lock and allocate nothing.
+        unsafe { command.pre_exec(move || prepare(set.as_ref())) };
+        Ok(Self { child: command.spawn()?, has_ended: false })
+    }
+
+    /// How it ended, if it has.
+    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        let status = self.child.try_wait()?;
+        self.has_ended |= status.is_some();
+        Ok(status)
+    }
+
+    /// Kills it, unless it has ended.
+    fn kill(&mut self) -> io::Result<ExitStatus> {
         self.signal(libc::SIGKILL);
         self.has_ended = true;
-        let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-        let mut text = Vec::new();
-        let read = self.complaints.seek(SeekFrom::Start(0)).and_then(|_| self.complaints.read_to_end(&mut text));
-        let text = if read.is_ok() { String::from_utf8_lossy(&text).into_owned() } else { String::new() };
-        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-        Failure::new("died", format!("{status}: {}", shortened(last)))
+        self.child.wait()
     }
 
     /// Sends a signal to it and to what it started.
@@ -127,12 +176,19 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for Group {
     fn drop(&mut self) {
-        self.signal(libc::SIGKILL);
         // It fails only if it was waited for, which is what is wanted.
-        let _ = self.child.wait();
+        let _ = self.kill();
     }
+}
+
+/// The last line that was written there.
+fn last_words(complaints: &mut File) -> String {
+    let mut text = Vec::new();
+    let read = complaints.seek(SeekFrom::Start(0)).and_then(|_| complaints.read_to_end(&mut text));
+    let text = if read.is_ok() { String::from_utf8_lossy(&text).into_owned() } else { String::new() };
+    shortened(text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing"))
 }
 
 fn shortened(text: &str) -> String {
@@ -151,14 +207,14 @@ fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
 }
 
 /// A stopped process does not notice that nobody is left to ask it, so it ends with its parent.
-fn prepare(cpus: Option<&libc::cpu_set_t>) -> std::io::Result<()> {
+fn prepare(cpus: Option<&libc::cpu_set_t>) -> io::Result<()> {
     // SAFETY: the arguments are those that this request takes.
     let mut status = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     if let Some(cpus) = cpus {
         // SAFETY: a readable set of the size given.
         status |= unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), cpus) };
     }
-    if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 #[cfg(test)]
@@ -188,7 +244,7 @@ mod tests {
     fn an_error_is_answered_and_the_peer_lives_on() {
         let mut peer = script("case $line in *bad*) echo '{\"error\": \"no such   operator\"}';; *) echo '{}';; esac");
         let failure = peer.ask(&json!({ "do": "bad" }), SOON).unwrap_err();
-        assert_eq!((failure.word, failure.why.as_str()), ("failed", "no such operator"));
+        assert_eq!((&*failure.word, failure.why.as_str()), ("failed", "no such operator"));
         assert_eq!(peer.ask(&json!({}), SOON).unwrap(), json!({}));
     }
 
@@ -223,21 +279,39 @@ mod tests {
         assert_eq!(peer.processor_seconds().unwrap(), before);
     }
 
+    fn is_running(id: u64) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+    }
+
+    fn wait_until_gone(id: u64) {
+        let start = Instant::now();
+        while is_running(id) {
+            assert!(start.elapsed() < SOON, "process {id} is still there");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     #[test]
     fn what_a_peer_started_ends_with_it() {
         let mut peer = script("sleep 100 & echo \"{\\\"id\\\": $!}\"");
         let id = peer.ask(&json!({}), SOON).unwrap()["id"].as_u64().unwrap();
-        let is_running = || {
-            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-            stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-        };
-        assert!(is_running());
+        assert!(is_running(id));
         drop(peer);
+        wait_until_gone(id);
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_killed_with_what_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("id");
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("sleep 100 & echo $! > {}; wait", path.display())]);
         let start = Instant::now();
-        while is_running() {
-            assert!(start.elapsed() < SOON, "process {id} is still there");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let failure = finish(command, "a tool", Duration::from_secs(1)).unwrap_err();
+        assert_eq!((&*failure.word, &*failure.why), ("no answer", "a tool did not end within 1 s and was killed"));
+        assert!(start.elapsed() < SOON);
+        wait_until_gone(std::fs::read_to_string(path).unwrap().trim().parse().unwrap());
     }
 
     #[test]

@@ -1,4 +1,5 @@
 """The inside of a peer's process in Python: the same orders and answers as serve.rs."""
+import importlib.metadata
 import json
 import os
 import sys
@@ -17,6 +18,17 @@ os.dup2(2, 1)
 def labels(order, n_classes=1000):
     """A class for each image of the batch."""
     return np.random.RandomState(1).randint(0, n_classes, order['shape'][0]).astype(np.int64)
+
+
+def named(library, version, package):
+    """Library, version, and the day of its installation: that of the list of files which pip then wrote."""
+    name = library + ' ' + version.split('+')[0].split('-')[0]
+    try:
+        files = importlib.metadata.distribution(package).files
+        written = os.path.getmtime(next(file for file in files if file.name == 'RECORD').locate())
+    except Exception:  # Others than pip install in other ways.
+        return name
+    return name + time.strftime(', installed %Y-%m-%d', time.gmtime(written))
 
 
 def serve(name, load):

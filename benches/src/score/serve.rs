@@ -32,7 +32,8 @@ pub struct Load {
     pub dtype: String,
     /// Threads it may use.
     pub threads: usize,
-    /// `inference`, or `training`: then a run is a step of stochastic gradient descent with momentum.
+    /// `inference`; `training`: then a run is a step of stochastic gradient descent with momentum; ours alone knows
+    /// `shared`: inference of two bound models at the same time.
     pub mode: String,
 }
 
@@ -91,6 +92,37 @@ pub trait Network {
     /// # Errors
     /// What the library reports.
     fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>>;
+
+    /// Runs the batch that was given last for so long, once at least.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    fn timed(&mut self, time: Duration) -> Result<Timed> {
+        timed(time, || self.run())
+    }
+}
+
+/// How often batches were run, and in how many seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timed {
+    /// Batches; of several at the same time it need not be a whole number.
+    pub n: f64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// Calls `run` for so long, once at least.
+///
+/// # Errors
+/// Those of `run`.
+pub fn timed(time: Duration, mut run: impl FnMut() -> Result<()>) -> Result<Timed> {
+    let start = Instant::now();
+    let mut n = 0_u32;
+    while n == 0 || start.elapsed() < time {
+        run()?;
+        n += 1;
+    }
+    Ok(Timed { n: f64::from(n), seconds: start.elapsed().as_secs_f64() })
 }
 
 /// Does what the lines of standard input ask for, until it is closed.
@@ -144,13 +176,8 @@ impl<F: FnMut(&Load) -> Result<Box<dyn Network>>> Server<'_, F> {
         if order["warm"] == true {
             network.run()?;
         }
-        let start = Instant::now();
-        let mut n = 0;
-        while n == 0 || start.elapsed() < time {
-            network.run()?;
-            n += 1;
-        }
-        Ok(json!({ "n": n, "seconds": start.elapsed().as_secs_f64() }))
+        let Timed { n, seconds } = network.timed(time)?;
+        Ok(json!({ "n": n, "seconds": seconds }))
     }
 
     fn answered(&mut self, order: &Value) -> Result<Value> {
@@ -241,7 +268,7 @@ mod tests {
         assert!(done(&json!({ "do": "run", "seconds": 0 })).unwrap_err().to_string().contains("nothing is loaded"));
         let loaded = done(&load().to_order()).unwrap();
         assert!(loaded["name"] == "twice 1" && loaded["load_s"].as_f64().unwrap() >= 0.0);
-        assert_eq!(done(&json!({ "do": "run", "seconds": 0, "warm": true })).unwrap()["n"], 1);
+        assert_eq!(done(&json!({ "do": "run", "seconds": 0, "warm": true })).unwrap()["n"], 1.0);
         assert!(done(&json!({ "do": "run", "seconds": 0.01 })).unwrap()["seconds"].as_f64().unwrap() >= 0.01);
         let file = tempfile::NamedTempFile::new().unwrap();
         let bytes: Vec<u8> = [1.0_f32, -2.0, 0.5].iter().flat_map(|x| x.to_le_bytes()).collect();

@@ -2,7 +2,7 @@
 
 use super::contest::{Contest, Measured};
 use super::peers::Peer;
-use super::{Case, Failure};
+use super::{Case, Dtype, Failure};
 use crate::report::{Cell, Column, Section};
 
 const MIB: f64 = (1 << 20) as f64;
@@ -13,12 +13,12 @@ const CASE: [Column; 5] =
 /// Every table of these contests; `peers` are those asked for.
 pub fn sections(contests: &[Contest], peers: &[Peer]) -> Vec<Section> {
     let speed = |measured: &Measured| Cell::summary(measured.speed(), 1.0, 2, "");
-    let best = |measured: &Measured| Cell::number(measured.speed().map(|speed| speed.max), 2, "");
+    let fastest = |measured: &Measured| Cell::number(measured.speed().map(|speed| speed.max), 2, "");
     let memory = |measured: &Measured| Cell::number(measured.peak_bytes.map(|bytes| bytes as f64 / MIB), 0, "unknown");
     let start = |measured: &Measured| Cell::Number(measured.load_s + measured.first_s, 2);
     let mut sections = vec![
         wide("speed", "Images per second, median of the rounds", contests, peers, speed),
-        wide("best", "Images per second, fastest round", contests, peers, best),
+        wide("best", "Images per second, fastest round", contests, peers, fastest),
         ratios(contests, peers),
         wide("memory", "Most MiB resident, everything included", contests, peers, memory),
         wide("start", "Seconds to load the network and run the first batch", contests, peers, start),
@@ -77,25 +77,30 @@ fn wide(
         let mut cells = case_cells(&contest.case);
         cells.extend(contest.outcomes.iter().map(|(_, outcome)| match outcome {
             Ok(measured) => cell(measured),
-            Err(failure) => Cell::Absent(failure.word.to_owned()),
+            Err(failure) => Cell::Absent(failure.word.to_string()),
         }));
         section.row(cells);
     }
     section
 }
 
-/// Our speed divided by everybody else's, with the geometric mean over networks below each batch size.
+/// Our speed divided by everybody else's, and our fastest round by the fastest round of all others, with the geometric
+/// mean over networks below each batch size.
 fn ratios(contests: &[Contest], peers: &[Peer]) -> Section {
     let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs).collect();
     let mut columns = columns(&others);
     columns.extend([("best_peer", "fastest other"), ("best_ratio", "mxrs / fastest other")]);
-    let mut section = Section::new("ratio", "mxrs / other, images per second of neighbouring rounds", &columns);
+    columns.push(("fastest_ratio", "fastest rounds"));
+    let title = "mxrs / other, images per second of neighbouring rounds; last the fastest round of mxrs / the fastest \
+                 round of all others";
+    let mut section = Section::new("ratio", title, &columns);
     for contest in contests {
         let mut cells = case_cells(&contest.case);
         cells.extend(others.iter().map(|peer| Cell::summary(contest.ratio(*peer), 1.0, 3, "")));
         let best = contest.best_peer();
         cells.push(best.map_or_else(|| Cell::Absent(String::new()), |best| Cell::text(best.heading())));
         cells.push(Cell::summary(best.and_then(|best| contest.ratio(best)), 1.0, 3, ""));
+        cells.push(Cell::number(contest.fastest_ratio(), 3, ""));
         section.row(cells);
     }
     let mut groups: Vec<&Case> = Vec::new();
@@ -118,6 +123,7 @@ fn ratios(contests: &[Contest], peers: &[Peer]) -> Section {
         cells.extend(others.iter().map(|peer| mean(&|contest| of(contest, *peer))));
         cells.push(Cell::Absent(String::new()));
         cells.push(mean(&|contest| of(contest, contest.best_peer()?)));
+        cells.push(mean(&Contest::fastest_ratio));
         section.row(cells);
     }
     section
@@ -142,10 +148,9 @@ fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     for contest in contests.iter().filter(|contest| contest.case.threads > fewest) {
         let base = Case { threads: fewest, ..contest.case.clone() };
         let Some(base) = contests.iter().find(|other| other.case == base) else { continue };
-        let best = |contest: &Contest, peer: Peer| Some(contest.measured(peer)?.speed()?.max);
         let mut cells = case_cells(&contest.case);
         cells.extend(peers.iter().map(|peer| {
-            let pair = best(contest, *peer).zip(best(base, *peer));
+            let pair = contest.fastest(*peer).zip(base.fastest(*peer));
             Cell::number(pair.map(|(more, fewest)| more / fewest), 2, "")
         }));
         section.row(cells);
@@ -155,10 +160,12 @@ fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
 
 /// Whether everybody says the same as ours; nothing if nobody was asked.
 fn agreement(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
-    let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs).collect();
+    let is_in_8_bits = contests.iter().any(|contest| contest.case.dtype == Dtype::Int8);
+    let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs || is_in_8_bits).collect();
     let title =
         "Answers beside ours: images of the same likeliest class, of how many; largest difference of a probability";
-    let mut section = Section::new("agreement", title, &columns(&others));
+    let which = if is_in_8_bits { " (int8 beside ours in float32)" } else { "" };
+    let mut section = Section::new("agreement", format!("{title}{which}"), &columns(&others));
     let mut n_asked = 0;
     for contest in contests {
         let mut cells = case_cells(&contest.case);
@@ -167,7 +174,7 @@ fn agreement(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
             n_asked += usize::from(agreement.is_some());
             cells.push(match agreement {
                 Some(Ok(a)) => Cell::text(format!("{}/{}, {:.1e}", a.n_same_class, a.n_images, a.max_difference)),
-                Some(Err(failure)) => Cell::Absent(failure.word.to_owned()),
+                Some(Err(failure)) => Cell::Absent(failure.word.to_string()),
                 None => Cell::Absent(String::new()),
             });
         }

@@ -54,6 +54,9 @@ fn figures_ratios_and_reasons_have_their_places() {
     assert_eq!(mean["network"], "geometric mean");
     assert!((mean["mxnet"].as_f64().unwrap() - 4.0).abs() < 1e-12 && mean["tract"].is_null(), "{mean}");
     assert!((mean["best_ratio"].as_f64().unwrap() - 4.0).abs() < 1e-12, "{mean}");
+    // Of 16 / 8 and 8 / 1.
+    assert_eq!((&row("ratio", 0)["fastest_ratio"], &row("ratio", 1)["fastest_ratio"]), (&2.0.into(), &8.0.into()));
+    assert!((mean["fastest_ratio"].as_f64().unwrap() - 4.0).abs() < 1e-12, "{mean}");
     assert_eq!((&row("memory", 1)["mxnet"], &row("start", 1)["mxrs"]), (&3.0.into(), &1.5.into()));
     assert_eq!(row("agreement", 0)["mxnet"], "3/4, 2.5e-1");
     assert!(json["sections"]["scaling"].is_null());
@@ -71,6 +74,24 @@ fn more_threads_are_beside_fewer() {
     assert_eq!((&rows[0]["mxrs"], &rows[0]["mxnet"], &rows[0]["threads"]), (&1.5.into(), &2.0.into(), &2.0.into()));
     // Two numbers of threads are two groups, each with its mean.
     assert_eq!(json["sections"]["ratio"]["rows"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn the_fastest_round_need_not_be_of_the_highest_median() {
+    let mut contest = contest("alexnet", 2, &[6.0, 6.0, 9.0], &[5.0, 5.0, 5.0]);
+    contest.outcomes[2].1 = Ok(measured(&[1.0, 1.0, 6.0]));
+    let json: Value = serde_json::from_str(&report(&[contest]).render(Format::Json)).unwrap();
+    let row = &json["sections"]["ratio"]["rows"][0];
+    assert_eq!((&row["best_peer"], &row["best_ratio"]["median"]), (&"MXNet".into(), &1.2.into()));
+    assert_eq!(row["fastest_ratio"], 1.5);
+}
+
+#[test]
+fn ours_in_8_bits_is_beside_ours_in_float32() {
+    let mut in_8_bits = contest("alexnet", 2, &[2.0], &[1.0]);
+    in_8_bits.case.dtype = Dtype::Int8;
+    let json: Value = serde_json::from_str(&report(&[in_8_bits]).render(Format::Json)).unwrap();
+    assert_eq!(json["sections"]["agreement"]["rows"][0]["mxrs"], "3/4, 2.5e-1");
 }
 
 #[test]

@@ -96,7 +96,8 @@ fn program(session: &Session, name: &str, common: &Common) -> Result<Run> {
 
 /// Builds the program called `name`, with these flags of cargo, and prepares a run of it.
 ///
-/// The variables of MXNet and of the thread libraries are taken away, so that each side has its documented defaults.
+/// The variables of MXNet, of the thread libraries and of the kernel libraries are taken away, so that each side has
+/// its documented defaults.
 fn built(session: &Session, name: &str, flags: &[&str]) -> Result<Run> {
     session.cargo("build").args(["--release", "-p", "mxrs-benches", "--bin", name]).args(flags).stream()?;
     let mut run = session.program(session.target_dir().join("release").join(name));
@@ -110,9 +111,21 @@ fn built(session: &Session, name: &str, flags: &[&str]) -> Result<Run> {
 
 /// Whether a variable changes how a contestant behaves.
 fn is_a_setting(variable: &str) -> bool {
-    ["MXNET_", "MXRS_", "OMP_", "GOMP_", "KMP_", "OPENBLAS_", "RAYON_", "MALLOC_", "MIMALLOC_"]
-        .iter()
-        .any(|prefix| variable.starts_with(prefix))
+    const PREFIXES: [&str; 12] = [
+        "MXNET_",
+        "MXRS_",
+        "OMP_",
+        "GOMP_",
+        "KMP_",
+        "MKL_",
+        "ONEDNN_",
+        "DNNL_",
+        "OPENBLAS_",
+        "RAYON_",
+        "MALLOC_",
+        "MIMALLOC_",
+    ];
+    PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
 }
 
 impl Common {
@@ -163,7 +176,9 @@ mod tests {
 
     #[test]
     fn settings_of_contestants_are_known_from_other_variables() {
-        assert!(is_a_setting("MXNET_ENGINE_TYPE") && is_a_setting("OMP_NUM_THREADS"));
+        for variable in ["MXNET_ENGINE_TYPE", "OMP_NUM_THREADS", "ONEDNN_MAX_CPU_ISA", "DNNL_VERBOSE", "MKL_DYNAMIC"] {
+            assert!(is_a_setting(variable), "{variable}");
+        }
         assert!(!is_a_setting("PATH") && !is_a_setting("LD_LIBRARY_PATH") && !is_a_setting("HOME"));
     }
 }

@@ -4,15 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
-use super::{Args, Peer, protoc};
+use super::packages::{self, Packages};
+use super::{Args, Dtype, Peer, protoc};
 use crate::process::Run;
 use crate::session::Session;
 use crate::tools::pypi;
-
-/// PyTorch's own index of wheels without CUDA; PyPI's are several gigabytes larger and run as fast on a CPU.
-const TORCH_CPU: &str = "https://download.pytorch.org/whl/cpu";
 
 /// Where the peers are; what is not there was not asked for, or could not be installed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,27 +25,44 @@ pub struct Installed {
     pub candle: Option<PathBuf>,
 }
 
+/// Whether a user's Python has the MXNet that is compared with.
+///
+/// # Errors
+/// It has another, or none that can be imported.
+pub fn expect_mxnet(python: &Path) -> Result<()> {
+    const VERSION: &str = "1.9.1";
+    let ask = || format!("--python {}: expected a Python with MXNet {VERSION}", python.display());
+    let said = Run::new(python, ".").args(["-c", "import mxnet; print(mxnet.__version__)"]).capture();
+    let said = said.with_context(ask)?;
+    let version = said.lines().last().unwrap_or_default().trim();
+    ensure!(version == VERSION, "{}, not {version}", ask());
+    Ok(())
+}
+
 /// Installs below `cache` whom the arguments ask for.
 pub fn peers(session: &Session, args: &Args, cache: &Path) -> Installed {
     let mut installed = Installed::default();
     if args.wants(&[Peer::Mxnet]) {
         installed.mxnet_python = args.python.clone().or_else(|| {
             let venv = Venv::new(args, cache.join("mxnet"));
-            said("MXNet", venv.with("mxnet", &[&["mxnet==1.9.1", "numpy==1.23.5"]])).then(|| venv.python())
+            said(packages::MXNET.name, venv.with(packages::MXNET)).then(|| venv.python())
         });
     }
     let venv = Venv::new(args, cache.join("python"));
     let mut is_any = false;
-    if args.wants(&[Peer::Openvino]) {
-        is_any |= said("OpenVINO", venv.with("openvino", &[&["openvino", "numpy"]]));
+    for (peers, its) in [
+        (&[Peer::Openvino][..], &[packages::OPENVINO][..]),
+        (&[Peer::Onnxruntime], &[packages::ONNXRUNTIME]),
+        (&[Peer::Torch, Peer::TorchChannelsLast, Peer::TorchCompile], &[packages::TORCH, packages::ONNX2TORCH]),
+    ] {
+        is_any |= args.wants(peers) && its.iter().all(|packages| said(packages.name, venv.with(*packages)));
     }
-    if args.wants(&[Peer::Onnxruntime]) {
-        is_any |= said("ONNX Runtime", venv.with("onnxruntime", &[&["onnxruntime", "numpy"]]));
-    }
-    if args.wants(&[Peer::Torch, Peer::TorchChannelsLast, Peer::TorchCompile]) {
-        let cpu = ["--index-url", TORCH_CPU, "--retries", "0", "--timeout", "20", "torch", "torchvision"];
-        let torch = venv.with("torch", &[&cpu, &["torch", "torchvision"]]);
-        is_any |= said("PyTorch", torch.and_then(|()| venv.with("onnx2torch", &[&["onnx2torch", "numpy"]])));
+    if args.dtype.contains(&Dtype::Int8) {
+        for (peer, its) in [(Peer::Openvino, packages::NNCF), (Peer::Onnxruntime, packages::ONNX)] {
+            if args.wants(&[peer]) {
+                said(its.name, venv.with(its));
+            }
+        }
     }
     installed.python = is_any.then(|| venv.python());
     for (peer, name, place) in
@@ -61,6 +76,12 @@ pub fn peers(session: &Session, args: &Args, cache: &Path) -> Installed {
     }
     installed
 }
+
+/// Whether these requirements are met, by the part of pip that reads them.
+const ASK: &str = "import sys; from importlib.metadata import version; \
+                   from pip._vendor.packaging.requirements import Requirement; \
+                   wanted = [Requirement(text) for text in sys.argv[1:]]; \
+                   sys.exit(not all(r.specifier.contains(version(r.name), prereleases=True) for r in wanted))";
 
 /// A virtual environment of ours.
 struct Venv<'a> {
@@ -77,23 +98,33 @@ impl<'a> Venv<'a> {
         self.folder.join("bin/python")
     }
 
-    /// Sees to it that `module` is there: installs it by the first way of `ways`, each pip's arguments, that works.
-    fn with(&self, module: &str, ways: &[&[&str]]) -> Result<()> {
-        let ask = format!("import importlib.util as u, sys; sys.exit(u.find_spec('{module}') is None)");
-        let is_there = || Run::new(self.python(), ".").args(["-c", &ask]).succeeds();
-        if is_there() {
+    fn has(&self, packages: Packages) -> bool {
+        Run::new(self.python(), ".").args(["-c", ASK]).args(packages.requirements).succeeds()
+    }
+
+    /// Sees to it that packages are there, the newest if that was asked for: installs them by the first way that works.
+    fn with(&self, packages: Packages) -> Result<()> {
+        let is_there = self.has(packages);
+        if is_there && !self.args.upgrade_peers {
             return Ok(());
         }
-        ensure!(!self.args.offline, "it is not in {}, and --offline installs nothing", self.folder.display());
+        let wanted = packages.requirements.join(", ");
+        let upgrade: &[&str] = if self.args.upgrade_peers { &["--upgrade"] } else { &[] };
+        ensure!(!self.args.offline, "{wanted} are not in {}, and --offline installs nothing", self.folder.display());
         let mut result = Ok(());
-        for way in ways {
-            result = pypi::packages_into(&self.args.base_python, &self.folder, way);
+        for way in packages.ways {
+            let arguments = [*way, upgrade, packages.requirements].concat();
+            result = pypi::packages_into(&self.args.base_python, &self.folder, &arguments);
             if result.is_ok() {
                 break;
             }
         }
+        if let (Err(error), true) = (&result, is_there) {
+            eprintln!("compare score: {} stays as it is: {error:#}", packages.name);
+            return Ok(());
+        }
         result?;
-        ensure!(is_there(), "installing brought no module `{module}`");
+        ensure!(self.has(packages), "installing did not bring {wanted}");
         Ok(())
     }
 }
@@ -132,17 +163,69 @@ mod tests {
         args: Args,
     }
 
+    fn args(words: &[&str]) -> Args {
+        <Line as clap::Parser>::try_parse_from([&["score"], words].concat()).unwrap().args
+    }
+
     #[test]
     fn offline_installs_nothing_and_goes_on_with_what_is_there() {
         let cache = tempfile::tempdir().unwrap();
         let session = Session::rust_only().unwrap();
-        let words = ["score", "--offline", "--python", "/a/python"];
-        let args = <Line as clap::Parser>::try_parse_from(words).unwrap().args;
+        let args = args(&["--offline", "--python", "/a/python", "--dtype", "int8"]);
         let expected = Installed { mxnet_python: Some("/a/python".into()), ..Installed::default() };
         assert_eq!(peers(&session, &args, cache.path()), expected);
         let program = cache.path().join("peers/release/peer_tract");
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
         std::fs::write(&program, "").unwrap();
         assert_eq!(peers(&session, &args, cache.path()), Installed { tract: Some(program), ..expected });
+    }
+
+    /// A Python that does what a shell script says.
+    #[cfg(unix)]
+    fn python(path: &Path, script: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // By another process: nobody can start a file that this one has open for writing, and what other tests start meanwhile
+        // has it open too for a moment.
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
+        let written = std::process::Command::new("sh").args(["-c", write, "sh"]).arg(path).arg(script).status();
+        assert!(written.unwrap().success());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_mxnet_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("python");
+        python(&path, "echo a warning; echo 1.9.1");
+        expect_mxnet(&path).unwrap();
+        let path = folder.path().join("older");
+        python(&path, "echo 1.8.0");
+        let error = expect_mxnet(&path).unwrap_err().to_string();
+        assert!(error.ends_with("expected a Python with MXNet 1.9.1, not 1.8.0"), "{error}");
+        let path = folder.path().join("without");
+        python(&path, "echo 'No module named mxnet' >&2; exit 1");
+        let error = format!("{:#}", expect_mxnet(&path).unwrap_err());
+        assert!(error.contains("--python ") && error.ends_with("No module named mxnet"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_there_is_installed_again_when_asked_and_only_then() {
+        let cache = tempfile::tempdir().unwrap();
+        let (folder, log) = (cache.path().join("python"), cache.path().join("log"));
+        // Whatever is wanted is there.
+        python(&folder.join("bin/python"), &format!("echo \"$@\" >> {}", log.display()));
+        let said = |words: &[&str]| {
+            std::fs::write(&log, "").unwrap();
+            let args = args(words);
+            Venv::new(&args, folder.clone()).with(packages::TORCH).unwrap();
+            std::fs::read_to_string(&log).unwrap()
+        };
+        let asked = said(&[]);
+        assert!(asked.contains("torch>=2.4 torchvision>=") && !asked.contains("pip install"), "{asked}");
+        let installed = said(&["--upgrade-peers"]);
+        let line = installed.lines().find(|line| line.starts_with("-m pip install")).expect("pip was called");
+        assert!(line.contains("--index-url https://download.pytorch.org/whl/cpu"), "{line}");
+        assert!(line.ends_with("--upgrade torch>=2.4 torchvision>=0.19"), "{line}");
     }
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask compare score`: speed of networks at inference or in training here and in other libraries, which it installs.
 
 mod install;
+mod packages;
 mod protoc;
 
 use std::num::NonZeroUsize;
@@ -8,30 +9,35 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 
 use super::Format;
 use crate::process::Run;
 use crate::session::{Kernels, Session};
 use install::Installed;
 
+/// Names of networks; the program that is run reads the same list, and compares it with what is built.
+const NETWORKS: &str = include_str!("../../../../../benches/src/score/networks.txt");
+
 /// Arguments of `compare score`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Networks [default: alexnet,vgg-16,inception-bn,inception-v3,resnet-50,resnet-152]
-    #[arg(long, value_name = "NAME,…")]
-    network: Option<String>,
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(NETWORKS.lines()))]
+    network: Vec<String>,
     /// Batch sizes [default: 1,32]
-    #[arg(long, value_name = "N,…")]
-    batch: Option<String>,
-    /// Element types: float32, bfloat16 [default: float32]
-    #[arg(long, value_name = "TYPE,…")]
-    dtype: Option<String>,
-    /// What is done with a batch: inference, training [default: inference]
-    #[arg(long, value_name = "MODE,…")]
-    mode: Option<String>,
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    batch: Vec<NonZeroUsize>,
+    /// Element types [default: float32]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "TYPE,…")]
+    dtype: Vec<Dtype>,
+    /// What is done with a batch [default: inference]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "MODE,…")]
+    mode: Vec<Mode>,
     /// Threads of each library; several numbers make a table of how it scales [default: 2]
-    #[arg(long, value_name = "N,…")]
-    threads: Option<String>,
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    threads: Vec<NonZeroUsize>,
     /// A variable of ours, such as MXNET_ONEDNN_ENABLED=0
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -47,10 +53,10 @@ pub struct Args {
     /// Images whose answers are compared with ours [default: 4]
     #[arg(long, value_name = "N")]
     check: Option<usize>,
-    /// Also two processes at once, with batch 1 and a core each
+    /// Also two at once, with batch 1 and a core each: two processes, and two threads of one of ours
     #[arg(long)]
     concurrent: bool,
-    /// Seconds after which a library that does not answer is killed [default: 600]
+    /// Seconds after which a library that does not answer is killed, and a program that makes its files [default: 600]
     #[arg(long, value_parser = super::seconds)]
     timeout: Option<f64>,
     /// A Python 3.8 to 3.11 with mxnet==1.9.1 and numpy==1.23.5 [default: one is made from PyPI]
@@ -65,8 +71,16 @@ pub struct Args {
     /// Install nothing; run with what is there
     #[arg(long)]
     offline: bool,
-    /// Write every round as JSON
-    #[arg(long, value_name = "FILE")]
+    /// Take the newest packages of the libraries in Python, also where some are installed
+    #[arg(long, conflicts_with = "offline")]
+    upgrade_peers: bool,
+    /// Measure nothing: report what was found when this file was saved
+    #[arg(long, value_name = "FILE.json")]
+    #[arg(conflicts_with_all = ["network", "batch", "dtype", "mode", "threads", "peer", "rounds", "concurrent"])]
+    #[arg(conflicts_with_all = ["round_seconds", "check", "timeout", "set", "python", "upgrade_peers"])]
+    from: Option<PathBuf>,
+    /// Write the report as text and Markdown, every round as JSON, and bars as SVG: PATH.txt, …, or in the folder PATH
+    #[arg(long, value_name = "PATH")]
     save: Option<PathBuf>,
     /// Draw bars as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = svg)]
@@ -74,6 +88,26 @@ pub struct Args {
     /// How the report is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// Element type that networks compute with.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Dtype {
+    /// 32 bits
+    Float32,
+    /// 16 bits, the upper half of 32
+    Bfloat16,
+    /// 8-bit integers, quantised after training: inference only
+    Int8,
+}
+
+/// What is done with a batch.
+#[derive(Clone, Copy, ValueEnum)]
+enum Mode {
+    /// The forward part
+    Inference,
+    /// A step of training with momentum
+    Training,
 }
 
 /// Somebody whose speed is measured.
@@ -108,23 +142,43 @@ fn svg(text: &str) -> Result<PathBuf, String> {
 /// Runs the command.
 ///
 /// # Errors
-/// A program of ours does not build, or fails. A peer that cannot be installed is named in the report.
+/// The Python given has no MXNet 1.9.1; a program of ours does not build, or fails. A peer that cannot be installed is
+/// named in the report.
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(python) = args.python.as_ref().filter(|_| args.wants(&[Peer::Mxnet])) {
+        install::expect_mxnet(python)?;
+    }
     let session = Session::native()?;
     let flags: &[&str] = match session.kernels {
         Kernels::OneDnn => &["--features", "onednn"],
         Kernels::Reference => &[],
     };
+    let run = super::built(&session, "compare_score", flags)?;
+    let run = if args.from.is_some() { run } else { prepared(&session, args, run)? };
+    // Files are written where this was called from; the program runs at the root.
+    let here = std::env::current_dir()?;
+    args.flags(&here).into_iter().fold(run, Run::arg).stream()
+}
+
+/// A run that is told where mxrs and its peers are, which are built or installed.
+fn prepared(session: &Session, args: &Args, run: Run) -> Result<Run> {
     let cache = args.cache.clone().unwrap_or_else(|| session.target_dir().join("compare-score"));
     std::fs::create_dir_all(&cache)?;
     let cache = cache.canonicalize()?;
     session.cargo("build").arg("--release").args(session.kernels.package_flags("mxrs-cli")).stream()?;
-    let run = super::built(&session, "compare_score", flags)?;
-    let installed = install::peers(&session, args, &cache);
+    let installed = install::peers(session, args, &cache);
     let mxrs = session.target_dir().join("release").join(format!("mxrs{}", std::env::consts::EXE_SUFFIX));
-    // Files are written where this was called from; the program runs at the root.
-    let here = std::env::current_dir()?;
-    args.flags(&here).into_iter().fold(args.places(run, &installed).arg("--mxrs").arg(mxrs), Run::arg).stream()
+    Ok(args.places(run, &installed).arg("--mxrs").arg(mxrs))
+}
+
+/// Values as one that the program takes; `None` of nothing, which is its default.
+fn joined<T>(values: &[T], word: impl Fn(&T) -> String) -> Option<String> {
+    (!values.is_empty()).then(|| values.iter().map(word).collect::<Vec<_>>().join(","))
+}
+
+/// The word for a value on the command line.
+fn word<T: ValueEnum>(value: &T) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 impl Args {
@@ -147,20 +201,19 @@ impl Args {
 
     /// What was asked for, and nothing else; paths seen from `here`.
     fn flags(&self, here: &Path) -> Vec<String> {
-        let peers: Vec<String> =
-            self.peer.iter().filter_map(Peer::to_possible_value).map(|v| v.get_name().to_owned()).collect();
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| here.join(path).display().to_string());
         let flags = [
-            ("--network", self.network.clone()),
-            ("--batch", self.batch.clone()),
-            ("--dtype", self.dtype.clone()),
-            ("--mode", self.mode.clone()),
-            ("--threads", self.threads.clone()),
-            ("--peer", (!peers.is_empty()).then(|| peers.join(","))),
+            ("--network", joined(&self.network, String::clone)),
+            ("--batch", joined(&self.batch, NonZeroUsize::to_string)),
+            ("--dtype", joined(&self.dtype, word)),
+            ("--mode", joined(&self.mode, word)),
+            ("--threads", joined(&self.threads, NonZeroUsize::to_string)),
+            ("--peer", joined(&self.peer, word)),
             ("--rounds", self.rounds.map(|n| n.to_string())),
             ("--round-seconds", self.round_seconds.map(|seconds| seconds.to_string())),
             ("--check", self.check.map(|n| n.to_string())),
             ("--timeout", self.timeout.map(|seconds| seconds.to_string())),
+            ("--from", path(&self.from)),
             ("--save", path(&self.save)),
             ("--plot", path(&self.plot)),
         ];
@@ -189,12 +242,22 @@ mod tests {
     fn only_what_was_asked_for_is_passed_on() {
         let here = Path::new("/here");
         assert_eq!(args(&[]).unwrap().flags(here), [""; 0]);
-        let words = ["--network", "alexnet", "--peer", "mxrs,torch-compile", "--rounds", "3", "--concurrent"];
+        let words = ["--network", "alexnet,lenet", "--batch", "1,8", "--peer", "mxrs,torch-compile", "--concurrent"];
         assert_eq!(args(&words).unwrap().flags(here), words);
-        let words = ["--mode", "training", "--save", "a.json", "--plot", "/b.svg", "--set=A=0", "--format", "markdown"];
-        let expected =
-            ["--mode", "training", "--save", "/here/a.json", "--plot", "/b.svg", "--set=A=0", "--format", "markdown"];
+        let words = ["--dtype", "float32,int8", "--mode", "training", "--threads", "1,2", "--rounds", "3"];
+        assert_eq!(args(&words).unwrap().flags(here), words);
+        let words = ["--save", "runs/", "--plot", "/b.svg", "--set=A=0", "--format", "markdown"];
+        let expected = ["--save", "/here/runs/", "--plot", "/b.svg", "--set=A=0", "--format", "markdown"];
         assert_eq!(args(&words).unwrap().flags(here), expected);
+        assert_eq!(args(&["--from", "a.json"]).unwrap().flags(here), ["--from", "/here/a.json"]);
+    }
+
+    #[test]
+    fn a_network_that_nobody_knows_is_refused_with_those_there_are() {
+        let error = args(&["--network", "lenet,resnet-7"]).err().unwrap();
+        let text = error.to_string();
+        assert!(error.exit_code() == 2 && text.contains("resnet-7"), "{text}");
+        assert!(NETWORKS.lines().count() > 20 && NETWORKS.lines().all(|name| text.contains(name)), "{text}");
     }
 
     #[test]

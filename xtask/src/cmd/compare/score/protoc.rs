@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::Args;
+use super::{Args, packages};
 use crate::process::Run;
 use crate::tools::pypi;
 
@@ -24,7 +24,7 @@ pub fn find_or_install(args: &Args, cache: &Path) -> Result<Option<PathBuf>> {
     let folder = cache.join("protoc");
     let python = folder.join("bin/python");
     if !Run::new(&python, ".").args(["-m", MODULE, "--version"]).succeeds() {
-        pypi::packages_into(&args.base_python, &folder, &["grpcio-tools"])?;
+        pypi::packages_into(&args.base_python, &folder, packages::PROTOC.requirements)?;
     }
     let program = folder.join("bin/protoc");
     write_program(&program, &python).with_context(|| format!("writing {}", program.display()))?;
