@@ -7,10 +7,11 @@
 use mxrs::format::symbol::graph_to_file;
 use mxrs::format::{Checkpoint, Tensor, npy, onnx, write_atomically};
 use mxrs::graph::{infer_dtypes, infer_shapes};
-use mxrs::models::{FactorKind, Initializer, ModelOptions, RandomKind, model};
+use mxrs::models::{ModelOptions, model};
 use mxrs::onnx::ExportOptions;
 use mxrs::types::{DType, Error, Result, Shape};
 use mxrs::{Model, Runtime};
+use mxrs_tests::{parameter, uniform};
 use std::path::Path;
 
 const NETWORKS: [&str; 10] = [
@@ -33,25 +34,6 @@ fn save_npy(path: &Path, shape: Shape, values: &[f32]) -> Result<()> {
     write_atomically(path, |sink| npy::write(sink, tensor.as_dense()?))
 }
 
-/// Weights that keep activations at their size (He), and every other parameter away from the value that does nothing:
-/// outputs must differ from class to class, or a comparison would show nothing.
-fn parameter(name: &str, shape: &Shape) -> Result<Vec<f32>> {
-    let he = Initializer::Xavier { rnd_type: RandomKind::Gaussian, factor_type: FactorKind::In, magnitude: 2.0 };
-    let mut values = if name.ends_with("_weight") {
-        he.values(name, None, shape, SEED)?
-    } else {
-        Initializer::Zero.values(name, Some("[\"uniform\", {\"scale\": 0.2}]"), shape, SEED)?
-    };
-    // The branches of residual networks add up: at full strength 50 of them would saturate the softmax.
-    if name.ends_with("_conv3_weight") {
-        values.iter_mut().for_each(|v| *v *= 0.2);
-    }
-    if name.ends_with("_gamma") || name.ends_with("_var") {
-        values.iter_mut().for_each(|v| *v += 1.0);
-    }
-    Ok(values)
-}
-
 fn export(runtime: &Runtime, name: &str, dir: &Path) -> Result<()> {
     let built = model(name, &ModelOptions::default())?;
     let graph = built.symbol.graph()?;
@@ -66,15 +48,14 @@ fn export(runtime: &Runtime, name: &str, dir: &Path) -> Result<()> {
             continue;
         }
         let entry = graph.output_id(id, 0).index();
-        let values = parameter(&node.name, &shapes[entry])?;
+        let values = parameter(&node.name, &shapes[entry], SEED)?;
         debug_assert_eq!(dtypes[entry], DType::F32);
         let tensor = Tensor::from_slice(shapes[entry].clone(), &values)?;
         all.push((node.name.clone(), tensor.clone()));
         let half = if graph.is_aux_state(id) { &mut checkpoint.aux } else { &mut checkpoint.arg };
         half.insert(node.name.clone(), tensor);
     }
-    let input =
-        Initializer::Uniform { scale: 1.0 }.values("data", Some("[\"uniform\", {\"scale\": 1.0}]"), &shape, SEED)?;
+    let input = uniform("data", &shape, 1.0, SEED)?;
     let file = |suffix: &str| dir.join(format!("{name}-{suffix}"));
     graph_to_file(&graph).save(file("symbol.json"))?;
     checkpoint.save(file("0000.params"))?;

@@ -1,15 +1,16 @@
 //! Mixed precision: the rules are MXNet's, a step in bfloat16 is the step in float32 within what bfloat16 rounds, and what
 //! is kept is in float32.
 
+use crate::random::distance;
 use mxrs::env::MapSource;
-use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests};
+use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests, StepReport};
 use mxrs::graph::{Graph, autocast, infer_dtypes};
 use mxrs::models::Initializer;
 use mxrs::op::{Attrs, OpDef, Precision};
 use mxrs::types::{DType, Shape};
 use mxrs::{Model, Runtime};
 use mxrs_tests::{digits, fixture};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What moves or drops elements computes in what it gets, which MXNet's lists for bfloat16 do not have.
 const MOVES: [&str; 8] =
@@ -116,14 +117,6 @@ fn step(executor: &Executor) -> BTreeMap<String, Vec<f32>> {
     named.map(|(name, array)| (name, array.to_vec::<f32>().unwrap())).collect()
 }
 
-/// The distance of two lists of numbers beside the length of the second.
-fn distance(got: &[f32], want: &[f32]) -> f64 {
-    let square = |x: f64| x * x;
-    let length: f64 = want.iter().map(|w| square(f64::from(*w))).sum();
-    let apart: f64 = got.iter().zip(want).map(|(g, w)| square(f64::from(*g) - f64::from(*w))).sum();
-    (apart / length.max(1e-24)).sqrt()
-}
-
 /// How far a gradient may be from float32's. Roundings of 2^-9 switch relus on and off, which moves gradients far more than
 /// they themselves: PyTorch's autocast is 0.1 to 0.25 away in weights of convolutions of such a residual network, up to 0.39 in
 /// offsets of normalisations, and below 0.01 behind the last of them (`tests/pytorch/autocast_distance.py`). What is added to
@@ -176,6 +169,29 @@ fn no_call_of_a_step_runs_on_the_reference_kernels() {
         // Gradients of weights leave their sums as they are: nothing is converted behind them.
         let casts = steps.iter().filter(|step| step.op == "_backward_cast").count();
         assert!(casts <= 2, "{network}: {casts} conversions of gradients");
+    }
+}
+
+/// Convolutions of a step and their gradients, but what stands in for a gradient that nobody asks for: node, backend, type
+/// of what they make.
+fn convolutions(executor: &Executor) -> BTreeSet<(String, &'static str, String)> {
+    let is_one = |op: &str| op.contains("Convolution") && op != "_backward_Convolution_offset";
+    let steps = executor.training_report().unwrap().steps.into_iter().filter(|step| is_one(&step.op));
+    let dtype = |step: &StepReport| step.outputs[0].split(' ').next().unwrap_or_default().to_owned();
+    steps.map(|step| (step.name.clone(), step.backend, dtype(&step))).collect()
+}
+
+/// Without oneDNN no processor has kernels for all convolutions of bfloat16.
+#[test]
+fn a_step_without_kernels_for_bfloat16_is_on_those_for_float32() {
+    let runtime = Runtime::builder().env(&MapSource::new([("MXNET_ONEDNN_ENABLED", "0")])).build().unwrap();
+    for network in ["lenet", "resnet8"] {
+        let (_, full) = bound(&runtime, network, |_| {});
+        let (_, mixed) = bound(&runtime, network, |options| options.autocast = Some(DType::BF16));
+        let (got, want) = (convolutions(&mixed), convolutions(&full));
+        assert!(want.is_subset(&got), "{network}: {:?}", want.difference(&got));
+        assert!(got.iter().all(|(_, _, dtype)| dtype == "float32"), "{network}: {got:?}");
+        assert!(got.iter().any(|(_, backend, _)| *backend == "nnpack"), "{network}");
     }
 }
 

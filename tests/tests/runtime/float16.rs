@@ -1,12 +1,12 @@
 //! Networks in float16, as MXNet's `get_symbol(dtype='float16')` builds them: parameters are stored so, and kernels for
 //! float32 compute.
 
+use crate::random;
 use mxrs::Runtime;
 use mxrs::env::MapSource;
-use mxrs::exec::{BindOptions, Executor, StepReport, plan_graph};
-use mxrs::format::Tensor;
+use mxrs::exec::{BindOptions, Executor, plan_graph};
 use mxrs::graph::{Graph, NameManager, Symbol, SymbolCall};
-use mxrs::models::{Initializer, ModelOptions, model};
+use mxrs::models::Initializer;
 use mxrs::types::{DType, Shape};
 
 const REFERENCE_ALONE: Option<&str> = Some("reference");
@@ -18,22 +18,11 @@ fn runtime(only: Option<&str>) -> Runtime {
 
 /// A network bound to one image, with random parameters that are the same in each type but for rounding.
 fn bound(runtime: &Runtime, graph: &Graph, image: [usize; 3]) -> Executor {
-    let shape: Shape = std::iter::once(1).chain(image).collect();
-    let executor = Executor::simple_bind(graph, runtime.arrays(), &[("data", shape)], &runtime.bind_options()).unwrap();
-    for (name, array) in executor.arrays().iter().filter(|(name, _)| !name.ends_with("label")) {
+    random::bound(runtime, graph, image, |name: &str, shape: &Shape| {
         let init = graph.find(name).and_then(|id| graph.node(id).attrs.get("__init__"));
         let init = if name == "data" { Some("[\"uniform\", {\"scale\": 1.0}]") } else { init };
-        let values = Initializer::xavier(2.0).values(name, init, array.shape(), 7).unwrap();
-        let values = Tensor::from_slice(array.shape().clone(), &values).unwrap().cast(array.dtype());
-        array.copy_from_bytes(values.stored_bytes()).unwrap();
-    }
-    executor.forward().unwrap();
-    executor
-}
-
-fn network(name: &str, dtype: DType, image: [usize; 3]) -> Graph {
-    let options = ModelOptions { image: Some(image), n_classes: 40, dtype, ..ModelOptions::default() };
-    model(name, &options).unwrap().symbol.graph().unwrap()
+        Initializer::xavier(2.0).values(name, init, shape, 7).unwrap()
+    })
 }
 
 /// Probabilities, and the logits behind them but for what all have in common.
@@ -46,7 +35,7 @@ fn answers(executor: &Executor) -> (Vec<f32>, Vec<f32>) {
 
 fn compare(name: &str, image: [usize; 3]) {
     let runtime = runtime(None);
-    let (short, wide) = (network(name, DType::F16, image), network(name, DType::F32, image));
+    let (short, wide) = (random::graph(name, DType::F16, image), random::graph(name, DType::F32, image));
     let (short, wide) = (bound(&runtime, &short, image), bound(&runtime, &wide, image));
     let weights = short.arrays().iter().filter(|(name, _)| name.ends_with("weight"));
     assert!(weights.clone().count() > 3 && weights.clone().all(|(_, array)| array.dtype() == DType::F16), "{name}");
@@ -62,15 +51,7 @@ fn compare(name: &str, image: [usize; 3]) {
         assert!((got - want).abs() <= 2e-2, "{name}: logit {got} for {want}");
     }
     // The same kernels run at each forward, and one more: the conversion of the data.
-    let run = |executor: &Executor| {
-        let steps =
-            executor.report().unwrap().steps.into_iter().filter(|step| !step.is_prepare && step.kernel != "view");
-        let is_conversion = |step: &StepReport| step.op == "Cast" || step.op == "_FusedOp";
-        let (conversions, work): (Vec<_>, Vec<_>) = steps.partition(is_conversion);
-        let work = work.into_iter().map(|step| (step.op, step.kernel, step.outputs)).collect::<Vec<_>>();
-        (conversions.len(), work)
-    };
-    let ((n_short, short), (n_wide, wide)) = (run(&short), run(&wide));
+    let ((n_short, short), (n_wide, wide)) = (random::work(&short), random::work(&wide));
     assert_eq!(short, wide, "{name}");
     assert!(n_short <= n_wide + 1, "{name}: {n_short} conversions");
 }
@@ -137,7 +118,7 @@ fn heads_and_conversions_keep_their_types_and_roundings() {
 fn a_dry_plan_is_the_same() {
     let runtime = runtime(None);
     let image = [3, 33, 33];
-    let graph = network("resnet-50", DType::F16, image);
+    let graph = random::graph("resnet-50", DType::F16, image);
     let executor = bound(&runtime, &graph, image);
     let options: BindOptions = runtime.bind_options();
     let planned = plan_graph(&graph, &[("data", [1, 3, 33, 33].into())], &options, false).unwrap();

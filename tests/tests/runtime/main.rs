@@ -1,10 +1,12 @@
 //! The whole runtime through the facade: files in, answers out.
 
 mod autocast;
+mod bfloat16;
 mod digits;
 mod float16;
 mod generated;
 mod networks;
+mod random;
 mod side_by_side;
 mod sums;
 mod training_step;

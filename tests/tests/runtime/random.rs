@@ -1,0 +1,107 @@
+//! Networks with random values, run on one random image: what they answer, how far two answers are apart, and what ran.
+
+use mxrs::Runtime;
+use mxrs::exec::{Executor, StepReport};
+use mxrs::format::Tensor;
+use mxrs::graph::{Graph, infer_shapes};
+use mxrs::models::{ModelOptions, model};
+use mxrs::types::{DType, Shape};
+use mxrs_tests::{parameter, uniform};
+use std::collections::BTreeMap;
+
+const SEED: u64 = 7;
+const N_CLASSES: usize = 40;
+/// Convolutions and fully-connected layers at inference.
+const PRODUCTS: [&str; 4] = ["Convolution", "_sg_conv", "FullyConnected", "_sg_fully_connected"];
+
+/// A network of the catalogue, with values for all that it reads.
+pub struct Network {
+    name: &'static str,
+    image: [usize; 3],
+    values: BTreeMap<String, Vec<f32>>,
+}
+
+impl Network {
+    /// With an image of this size, as small as the network allows.
+    pub fn new(name: &'static str, image: [usize; 3]) -> Self {
+        let graph = graph(name, DType::F32, image);
+        let shapes = infer_shapes(&graph, [("data", one_of(image).into())]).unwrap().complete(&graph).unwrap();
+        let mut values = BTreeMap::new();
+        for &id in graph.variables().iter().filter(|id| !graph.is_label(**id)) {
+            let (name, shape) = (&graph.node(id).name, &shapes[graph.output_id(id, 0).index()]);
+            let random = if name == "data" { uniform(name, shape, 1.0, SEED) } else { parameter(name, shape, SEED) };
+            values.insert(name.clone(), random.unwrap());
+        }
+        Self { name, image, values }
+    }
+
+    /// Bound and run once, with the values rounded to the types in which the network stores them.
+    pub fn run(&self, runtime: &Runtime, dtype: DType) -> Executor {
+        bound(runtime, &graph(self.name, dtype, self.image), self.image, |name, _| self.values[name].clone())
+    }
+}
+
+/// A network that computes in a type.
+pub fn graph(name: &str, dtype: DType, image: [usize; 3]) -> Graph {
+    let options = ModelOptions { image: Some(image), n_classes: N_CLASSES, dtype, ..ModelOptions::default() };
+    model(name, &options).unwrap().symbol.graph().unwrap()
+}
+
+fn one_of(image: [usize; 3]) -> Shape {
+    std::iter::once(1).chain(image).collect()
+}
+
+/// A graph bound to one image and run once, with these values of everything but labels.
+pub fn bound(
+    runtime: &Runtime,
+    graph: &Graph,
+    image: [usize; 3],
+    values: impl Fn(&str, &Shape) -> Vec<f32>,
+) -> Executor {
+    let data = [("data", one_of(image))];
+    let executor = Executor::simple_bind(graph, runtime.arrays(), &data, &runtime.bind_options()).unwrap();
+    for (name, array) in executor.arrays().iter().filter(|(name, _)| !name.ends_with("label")) {
+        let values = Tensor::from_slice(array.shape().clone(), &values(name, array.shape())).unwrap();
+        array.copy_from_bytes(values.cast(array.dtype()).stored_bytes()).unwrap();
+    }
+    executor.forward().unwrap();
+    executor
+}
+
+/// What a network says of the classes, but for what all have in common: logarithms of probabilities around their mean. They tell
+/// something: classes differ, and none is certain.
+pub fn logits(executor: &Executor) -> Vec<f32> {
+    let logs: Vec<f32> = executor.outputs()[0].to_vec::<f32>().unwrap().iter().map(|p| p.ln()).collect();
+    let mean = logs.iter().sum::<f32>() / logs.len() as f32;
+    let logits: Vec<f32> = logs.iter().map(|x| x - mean).collect();
+    let spread = (logits.iter().map(|x| x * x).sum::<f32>() / logits.len() as f32).sqrt();
+    assert!(logits.len() == N_CLASSES && (0.1..10.0).contains(&spread), "answers that show little: {logits:?}");
+    logits
+}
+
+/// The class that comes first.
+pub fn top(logits: &[f32]) -> Option<usize> {
+    (0..logits.len()).max_by(|a, b| logits[*a].total_cmp(&logits[*b]))
+}
+
+/// The distance of two lists of numbers beside the length of the second.
+pub fn distance(got: &[f32], want: &[f32]) -> f64 {
+    let square = |x: f64| x * x;
+    let length: f64 = want.iter().map(|w| square(f64::from(*w))).sum();
+    let apart: f64 = got.iter().zip(want).map(|(g, w)| square(f64::from(*g) - f64::from(*w))).sum();
+    (apart / length.max(1e-24)).sqrt()
+}
+
+/// The steps that run products.
+pub fn products(executor: &Executor) -> Vec<StepReport> {
+    let steps = executor.report().unwrap().steps;
+    steps.into_iter().filter(|step| PRODUCTS.contains(&step.op.as_str())).collect()
+}
+
+/// How many conversions run at each forward, and what else does: operator, kernel, outputs.
+pub fn work(executor: &Executor) -> (usize, Vec<(String, String, Vec<String>)>) {
+    let steps = executor.report().unwrap().steps.into_iter().filter(|step| !step.is_prepare && step.kernel != "view");
+    let is_conversion = |step: &StepReport| step.op == "Cast" || step.op == "_FusedOp";
+    let (conversions, work): (Vec<_>, Vec<_>) = steps.partition(is_conversion);
+    (conversions.len(), work.into_iter().map(|step| (step.op, step.kernel, step.outputs)).collect())
+}
