@@ -76,7 +76,7 @@ fn together((network, peer, outcome): &Together) -> Value {
     value
 }
 
-/// What was found, from JSON that [`json`] made.
+/// What was found, from JSON that [`json()`] made.
 ///
 /// # Errors
 /// It is no such JSON: what is missing.
