@@ -41,6 +41,9 @@ pub struct Choice {
 pub const UNMEASURED: f64 = 1.5;
 /// Costs below which none is told: an estimate is not that good.
 const LEAST_COST: f64 = 0.2;
+/// An algorithm that should take at most so many times as long as the best is as good, where it needs less memory: estimates are not
+/// much better than that, and a network that answers one request at a time is mostly weights.
+const NEAR: f64 = 1.2;
 /// An algorithm that should take so many times as long as the best is not tried.
 const HOPELESS: f64 = 1.5;
 
@@ -118,8 +121,22 @@ impl Algorithm {
 }
 
 impl Choice {
-    /// The algorithm that should be fastest.
+    /// The algorithm that should be fastest; where a call in float32 reads more weights than data, the one with the fewest packed
+    /// weights of those that should take up to a fifth longer.
     pub fn new(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
+        let fastest = Self::fastest(p, options, threads, rates);
+        let is_weights = p.data == Data::Blocks && p.n_weights() >= p.n_data();
+        if !p.is_dense() || p.c < BLOCK || !is_weights {
+            return fastest;
+        }
+        let limit = NEAR * fastest.algorithm.estimate(p, threads, rates);
+        let near = Algorithm::allowed(p, options).into_iter().filter(|a| a.estimate(p, threads, rates) <= limit);
+        let algorithm = near.min_by_key(|a| a.packed_len(p)).unwrap_or(fastest.algorithm);
+        Self { algorithm, ..fastest }
+    }
+
+    /// The algorithm that should be fastest.
+    pub fn fastest(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
         if !p.is_dense() {
             return Self { algorithm: Algorithm::Product, cost: UNMEASURED };
         }
@@ -141,7 +158,7 @@ impl Choice {
     /// The algorithm that should be fastest where weights are packed in every call.
     pub fn with_packing(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
         if !p.is_dense() || p.c < BLOCK {
-            return Self::new(p, options, threads, rates);
+            return Self::fastest(p, options, threads, rates);
         }
         let all = Algorithm::allowed(p, options).into_iter().map(|a| (a, a.estimate_with_packing(p, threads, rates)));
         let (algorithm, time) = all
@@ -152,10 +169,14 @@ impl Choice {
 }
 
 impl Algorithm {
+    /// Numbers of packed weights.
+    fn packed_len(self, p: &ConvProblem) -> usize {
+        self.form(Weights::Float32).len([p.k, p.c, p.kh, p.kw])
+    }
+
     /// How long it should take, packing of the weights included.
     pub fn estimate_with_packing(self, p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
-        let numbers = self.form(Weights::Float32).len([p.k, p.c, p.kh, p.kw]);
-        self.estimate(p, threads, rates) + estimate::packing(numbers, threads)
+        self.estimate(p, threads, rates) + estimate::packing(self.packed_len(p), threads)
     }
 }
 
@@ -216,9 +237,9 @@ impl Way {
 mod tests {
     use super::*;
 
-    fn chosen(n: usize, c: usize, size: usize, window: usize, stride: usize, options: &NnpackOptions) -> Choice {
+    fn problem([n, c, size, window, stride]: [usize; 5]) -> ConvProblem {
         let (pad, out) = (window / 2, size.div_ceil(stride));
-        let problem = ConvProblem {
+        ConvProblem {
             n,
             c,
             k: 64.max(c),
@@ -232,21 +253,47 @@ mod tests {
             pad: (pad, pad),
             data: Data::Blocks,
             dilate: (1, 1),
-        };
-        Choice::new(&problem, options, 2, &Rates::FULL_512)
+        }
+    }
+
+    fn chosen(n: usize, c: usize, size: usize, window: usize, stride: usize, options: &NnpackOptions) -> Choice {
+        Choice::new(&problem([n, c, size, window, stride]), options, 2, &Rates::FULL_512)
+    }
+
+    fn fastest([n, c, size]: [usize; 3], options: &NnpackOptions) -> Algorithm {
+        Choice::fastest(&problem([n, c, size, 3, 1]), options, 2, &Rates::FULL_512).algorithm
     }
 
     #[test]
     fn tiles_are_smaller_where_reading_weights_takes_longest() {
         let options = NnpackOptions::default();
-        let variant = |n, c, size| chosen(n, c, size, 3, 1, &options).algorithm;
+        let variant = |n, c, size| fastest([n, c, size], &options);
         assert_eq!(variant(1, 64, 56), Algorithm::Winograd(Variant::F4));
         assert_eq!(variant(1, 256, 14), Algorithm::Winograd(Variant::F3));
         assert_eq!(variant(1, 512, 14), Algorithm::Winograd(Variant::F3));
         assert_eq!(variant(1, 512, 7), Algorithm::Winograd(Variant::F2));
         assert_eq!(variant(32, 512, 7), Algorithm::Winograd(Variant::F4));
         let loose = NnpackOptions { accuracy: crate::Accuracy::Loose, ..options };
-        assert_eq!(chosen(32, 64, 224, 3, 1, &loose).algorithm, Algorithm::Winograd(Variant::F6));
+        assert_eq!(fastest([32, 64, 224], &loose), Algorithm::Winograd(Variant::F6));
+    }
+
+    #[test]
+    fn weights_are_fewer_where_they_are_more_than_the_data_and_it_takes_little_longer() {
+        let options = NnpackOptions::default();
+        let mut n_fewer = 0;
+        for (n, c, size) in
+            [(1, 256, 14), (1, 192, 7), (1, 512, 7), (1, 512, 14), (1, 64, 56), (32, 256, 14), (32, 512, 7)]
+        {
+            let p = problem([n, c, size, 3, 1]);
+            let (fastest, chosen) = (fastest([n, c, size], &options), chosen(n, c, size, 3, 1, &options).algorithm);
+            let time = |a: Algorithm| a.estimate(&p, 2, &Rates::FULL_512);
+            assert!(chosen.packed_len(&p) <= fastest.packed_len(&p) && time(chosen) <= NEAR * time(fastest), "{p:?}");
+            assert!(chosen == fastest || p.n_weights() >= p.n_data(), "{p:?}");
+            n_fewer += usize::from(chosen != fastest);
+        }
+        assert!(n_fewer >= 2, "it makes a difference");
+        assert_eq!(chosen(1, 256, 14, 3, 1, &options).algorithm, Algorithm::Winograd(Variant::F2));
+        assert_eq!(chosen(1, 192, 7, 3, 1, &options).algorithm, Algorithm::Product);
     }
 
     #[test]

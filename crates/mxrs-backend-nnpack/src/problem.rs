@@ -103,6 +103,16 @@ impl ConvProblem {
         2.0 * (self.n * self.k * self.oh * self.ow) as f64 * (self.c * self.kh * self.kw) as f64
     }
 
+    /// Numbers of the weights.
+    pub fn n_weights(&self) -> usize {
+        self.k * self.c * self.kh * self.kw
+    }
+
+    /// Numbers of the data and of the output together.
+    pub fn n_data(&self) -> usize {
+        self.n * (self.c * self.h * self.w + self.k * self.pixels())
+    }
+
     /// Whether the cells of a window lie side by side.
     pub fn is_dense(&self) -> bool {
         self.dilate == (1, 1)

@@ -85,7 +85,7 @@ mod tests {
             let (h, w, oh, ow) = (*size, *size, *size, *size);
             let (kh, kw, stride, pad, dilate) = (3, 3, (1, 1), (1, 1), (1, 1));
             let p = ConvProblem { n: *n, c: *c, k: *k, h, w, oh, ow, kh, kw, stride, pad, dilate, data: Data::Blocks };
-            let at = match Choice::new(&p, &options, 2, rates).algorithm {
+            let at = match Choice::fastest(&p, &options, 2, rates).algorithm {
                 Algorithm::Winograd(variant) => 1 + VARIANTS.iter().position(|v| *v == variant).unwrap(),
                 _ => 0,
             };
