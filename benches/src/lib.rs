@@ -13,7 +13,7 @@
 //! Each builds one program of `src/bin` in release and runs it. What they have in common:
 //!
 //! - Speed is a ratio within one run. The contestants take turns, round by round ([`rounds`]), so that whatever else the
-//!   machine does strikes all of them; a ratio is the median of the ratios of neighbouring rounds ([`summary`]), and the
+//!   machine does strikes all of them; a ratio is the median of the ratios of neighboring rounds ([`summary`]), and the
 //!   spread, half the distance of the quartiles, stands beside it.
 //! - A peer that is not on the machine is listed as "not measured" with the flag that helps, and skipped. The exit code says
 //!   only whether something failed: no program here judges a number.
@@ -51,10 +51,10 @@ use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 /// A chain of additions of one to the variable `x`.
 ///
 /// # Panics
-/// When the catalogue lacks `_plus_scalar`, which its own tests exclude.
+/// When the catalog lacks `_plus_scalar`, which its own tests exclude.
 pub fn chain(length: usize) -> Graph {
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get("_plus_scalar").expect("in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get("_plus_scalar").expect("in the catalog");
     let mut names = NameManager::new();
     let mut x = Symbol::variable("x");
     for _ in 0..length {

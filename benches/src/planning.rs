@@ -37,7 +37,7 @@ impl Program {
 impl Training {
     /// Of a graph with one input of this shape; everything else is trained, labels excepted.
     pub fn new(graph: Graph, input: &'static str, shape: Shape) -> Self {
-        Self { graph, ops: mxrs_ops::catalogue(), input, shape }
+        Self { graph, ops: mxrs_ops::catalog(), input, shape }
     }
 
     /// All passes and the plan.
@@ -113,10 +113,10 @@ fn program(graph: &Graph, shapes: &[Shape], dtypes: &[DType]) -> Program {
 /// Layers of a product with a weight, a tanh and a sum with the layer's input, of about `n_nodes` forward nodes.
 ///
 /// # Panics
-/// When the catalogue lacks an operator, which its own tests exclude.
+/// When the catalog lacks an operator, which its own tests exclude.
 pub fn residual_chain(n_nodes: usize) -> Graph {
-    let ops = mxrs_ops::catalogue();
-    let op = |name: &str| ops.get(name).expect("in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = |name: &str| ops.get(name).expect("in the catalog");
     let mut names = NameManager::new();
     let mut x = Symbol::variable("x");
     // A layer is three calls and a weight.

@@ -114,7 +114,7 @@ impl Recorder {
     }
 }
 
-/// A convolution with its normalisation: shapes are square, `side` before and `side_out` after.
+/// A convolution with its normalization: shapes are square, `side` before and `side_out` after.
 #[derive(Clone, Copy)]
 struct Conv {
     channels: usize,
@@ -185,7 +185,7 @@ pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
     let image = floats(batch * 3 * 224 * 224);
     let mut data = recorder.alloc(image);
     for iteration in 0..iterations {
-        // Forward. Each convolution keeps its output, the normalised output (rectified in place) and the statistics.
+        // Forward. Each convolution keeps its output, the normalized output (rectified in place) and the statistics.
         let mut passed: Vec<(Conv, Vec<usize>)> = Vec::new();
         for conv in blocks.iter().flatten() {
             let out = floats(conv.outputs(batch));
@@ -203,14 +203,14 @@ pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
         let mut gradient = recorder.alloc(floats(batch * 1000));
         recorder.free_all(head);
         for (conv, kept) in passed.into_iter().rev() {
-            let of_normalised = recorder.alloc(floats(conv.outputs(batch)));
+            let of_normalized = recorder.alloc(floats(conv.outputs(batch)));
             recorder.free(gradient);
             if conv.workspace() > 0 {
                 recorder.workspace(floats(conv.workspace()));
             }
             let side_in = if conv.kernel == 7 { 224 } else { conv.side_out };
             gradient = recorder.alloc(floats(batch * conv.channels * side_in * side_in));
-            recorder.free(of_normalised);
+            recorder.free(of_normalized);
             recorder.free_all(kept.into_iter().rev());
         }
         recorder.free(gradient);
@@ -270,7 +270,7 @@ pub fn variable_length_recurrent(iterations: usize, seed: u64) -> Trace {
         let mut passed: Vec<Vec<usize>> = Vec::new();
         let embedded = recorder.alloc(states);
         for _ in 0..N_LAYERS {
-            // The four gates of every step, cells and states; then normalised states, queries, keys and values.
+            // The four gates of every step, cells and states; then normalized states, queries, keys and values.
             let mut layer: Vec<usize> =
                 [4 * states, states, states, statistics, states, 3 * states].map(|bytes| recorder.alloc(bytes)).into();
             // Scores are scratch: only their softmax is kept.

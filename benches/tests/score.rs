@@ -118,7 +118,7 @@ fn in_8_bits_everybody_has_a_figure_or_a_reason() {
     let flags = ["--peer", "mxrs,mxnet,openvino", "--dtype", "int8", "--format", "json"];
     let report: Value = serde_json::from_str(&said(&compare(folder.path(), "lenet", &flags))).unwrap();
     let notes = report["notes"].to_string();
-    // This exporter cannot quantise.
+    // This exporter cannot quantize.
     assert!(notes.contains("mxrs (every case): failed: mxrs quantize ended with exit status: 2"), "{notes}");
     assert!(notes.contains("OpenVINO (every case): not found: give --python PATH"), "{notes}");
     let missing = json!({ "name": "MXNet", "missing": "this comparison makes no int8 network for it" });

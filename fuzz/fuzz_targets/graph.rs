@@ -9,7 +9,7 @@ use mxrs_graph::{infer_dtypes, infer_shapes};
 use mxrs_types::{DType, Shape};
 use std::sync::LazyLock;
 
-static OPS: LazyLock<mxrs_op::OpSet> = LazyLock::new(mxrs_ops::catalogue);
+static OPS: LazyLock<mxrs_op::OpSet> = LazyLock::new(mxrs_ops::catalog);
 
 fuzz_target!(|bytes: &[u8]| {
     let registry = Registry { ops: &OPS, legacy: mxrs_ops::legacy_name };

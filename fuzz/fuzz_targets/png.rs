@@ -12,8 +12,8 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(image.channels(), channels);
         assert_eq!(image.pixels().len(), image.height() * image.width() * channels);
     }
-    if let [Ok(grey), Ok(rgb), Ok(rgba)] = &decoded {
-        assert_eq!((grey.height(), grey.width()), (rgb.height(), rgb.width()));
+    if let [Ok(gray), Ok(rgb), Ok(rgba)] = &decoded {
+        assert_eq!((gray.height(), gray.width()), (rgb.height(), rgb.width()));
         assert_eq!((rgb.height(), rgb.width()), (rgba.height(), rgba.width()));
         assert!(rgb.pixels().chunks(3).zip(rgba.pixels().chunks(4)).all(|(a, b)| a == &b[..3]));
     }

@@ -65,7 +65,7 @@ statistic("left bottom numbers mean", rand_crop_prob=1, min_crop_scales=0.2, min
           crop_emit_mode="overlap", emit_overlap_thresh=0.5, min_crop_aspect_ratios=0.5, max_crop_aspect_ratios=2)
 statistic("left bottom numbers spread", rand_crop_prob=1, num_crop_sampler=2, min_crop_scales="(0.2, 0.6)",
           min_crop_sample_coverages="(0.3, 0)", max_crop_object_coverages="(1, 0.8)", max_crop_trials="(10, 30)")
-statistic("red blue colours mean", max_random_hue=30, random_hue_prob=0.5, max_random_saturation=60,
+statistic("red blue colors mean", max_random_hue=30, random_hue_prob=0.5, max_random_saturation=60,
           random_saturation_prob=0.6, max_random_illumination=50, random_illumination_prob=0.7)
 statistic("mean spread", max_random_contrast=0.5, random_contrast_prob=0.6)
 

@@ -48,8 +48,8 @@ part = photo[10:34, 12:44]
 tensor = T.ToTensor()(part)
 numbers = part.astype("float32")
 keep("tensor", tensor)
-keep("normalised", T.Normalize(MEAN, STD)(tensor))
-keep("normalised alike", T.Normalize(0.5, 0.25)(tensor))
+keep("normalized", T.Normalize(MEAN, STD)(tensor))
+keep("normalized alike", T.Normalize(0.5, 0.25)(tensor))
 keep("cast back", (numbers * 1.7 - 20).clip(0, 255).astype("uint8"))
 
 # Rotations.
@@ -60,21 +60,21 @@ keep("rotate 25 out", T.Rotate(25, zoom_out=True)(tensor))
 keep("rotate -70 in", T.Rotate(-70, zoom_in=True)(tensor))
 keep("rotate 160 out", T.Rotate(160, zoom_out=True)(tensor))
 
-# Colours.
+# Colors.
 for name, image in (("uint8", part), ("float32", numbers)):
     keep("brightness %s" % name, mx.nd.image.random_brightness(image, 1.3, 1.3))
     keep("contrast %s" % name, mx.nd.image.random_contrast(image, 1.7, 1.7))
     keep("contrast less %s" % name, mx.nd.image.random_contrast(image, 0.3, 0.3))
     keep("hue %s" % name, mx.nd.image.random_hue(image, 0.2, 0.2))
     keep("hue back %s" % name, mx.nd.image.random_hue(image, 0.9, 0.9))
-keep("grey brightness", mx.nd.image.random_brightness(part[:, :, :1], 0.6, 0.6))
-keep("grey contrast", mx.nd.image.random_contrast(part[:, :, :1], 0.6, 0.6))
+keep("gray brightness", mx.nd.image.random_brightness(part[:, :, :1], 0.6, 0.6))
+keep("gray contrast", mx.nd.image.random_contrast(part[:, :, :1], 0.6, 0.6))
 keep("saturation more", still(mx.image.SaturationJitterAug(0.6), 1, numbers.copy()))
 keep("saturation less", still(mx.image.SaturationJitterAug(0.8), -1, numbers.copy()))
 keep("contrast python", still(mx.image.ContrastJitterAug(0.4), 1, numbers.copy()))
 keep("hue python", still(mx.image.HueJitterAug(0.3), 1, numbers.copy()))
 keep("hue python back", still(mx.image.HueJitterAug(0.3), -1, numbers.copy()))
-keep("grey", mx.image.RandomGrayAug(1)(numbers.copy()))
+keep("gray", mx.image.RandomGrayAug(1)(numbers.copy()))
 keep("mirrored", mx.image.HorizontalFlipAug(1)(part))
 keep("upside down", mx.nd.image.flip_top_bottom(part))
 
@@ -118,19 +118,19 @@ statistic("flip rarely", "corner sides", mx.image.HorizontalFlipAug(0.2), small)
 statistic("brightness", "mean spread", T.RandomBrightness(0.4), small_numbers)
 statistic("brightness 1.5", "mean spread", T.RandomBrightness(1.5), small)
 statistic("contrast", "mean spread", T.RandomContrast(0.4), small)
-statistic("saturation", "mean colours", mx.image.SaturationJitterAug(0.6), small_numbers)
-statistic("hue", "red blue colours", T.RandomHue(0.3), small)
-statistic("hue python", "red blue colours", mx.image.HueJitterAug(0.3), small_numbers)
+statistic("saturation", "mean colors", mx.image.SaturationJitterAug(0.6), small_numbers)
+statistic("hue", "red blue colors", T.RandomHue(0.3), small)
+statistic("hue python", "red blue colors", mx.image.HueJitterAug(0.3), small_numbers)
 statistic("jitter", "mean spread red", T.RandomColorJitter(0.4, 0.5, 0, 0.2), small)
-statistic("jitter python", "mean spread colours", mx.image.ColorJitterAug(0.4, 0.5, 0.6), small_numbers)
+statistic("jitter python", "mean spread colors", mx.image.ColorJitterAug(0.4, 0.5, 0.6), small_numbers)
 statistic("lighting", "red blue near", T.RandomLighting(0.3), small_numbers)
-statistic("grey", "colours near", mx.image.RandomGrayAug(0.3), small_numbers)
+statistic("gray", "colors near", mx.image.RandomGrayAug(0.3), small_numbers)
 statistic("rotation", "mean sides near", T.RandomRotation((-50, 80)), small_numbers.transpose((2, 0, 1)))
 statistic("rotation rarely", "mean sides", T.RandomRotation((10, 60), zoom_in=True, rotate_with_proba=0.4),
           small_numbers.transpose((2, 0, 1)))
 everything = mx.image.CreateAugmenter((3, 24, 32), resize=30, rand_crop=True, rand_resize=True, rand_mirror=True,
                                       mean=True, std=True, brightness=0.4, contrast=0.4, saturation=0.4, hue=0.2,
                                       pca_noise=0.1, rand_gray=0.3, inter_method=10)
-statistic("augmenter", "mean spread colours sides red", lambda image: run(everything, image), photo)
+statistic("augmenter", "mean spread colors sides red", lambda image: run(everything, image), photo)
 
 save("transforms.params", expected)

@@ -25,13 +25,13 @@ def pack(n, label, encoded):
     return rec
 
 
-# A number for each image of 3 x 24 x 32. `near` is a pixel next to the centre, where hardly anything is outside.
+# A number for each image of 3 x 24 x 32. `near` is a pixel next to the center, where hardly anything is outside.
 STATISTICS = {
     "mean": lambda x: x.mean((1, 2, 3)),
     "red": lambda x: x[:, 0].mean((1, 2)),
     "blue": lambda x: x[:, 2].mean((1, 2)),
     "spread": lambda x: x.std((1, 2, 3)),
-    "colours": lambda x: np.abs(x[:, 0] - x[:, 2]).mean((1, 2)),
+    "colors": lambda x: np.abs(x[:, 0] - x[:, 2]).mean((1, 2)),
     "corner": lambda x: x[:, 0, 0, 0],
     "sides": lambda x: x[:, :, :, :16].mean((1, 2, 3)) - x[:, :, :, 16:].mean((1, 2, 3)),
     "near": lambda x: x[:, 1, 12, 16],

@@ -4,7 +4,7 @@ size of the bundled resnet8 with random weights: the scale of the bounds in test
     python autocast_distance.py      (needs PyTorch; run with 2.15 on a Zen 4)
 
 Prints, for three seeds, the distance over the norm of each gradient. Seen: weights of convolutions 0.11 to 0.25, offsets of
-normalisations up to 0.39, those of the data's normalisation up to 2, the classifier below 0.01.
+normalizations up to 0.39, those of the data's normalization up to 2, the classifier below 0.01.
 """
 import math
 
@@ -18,7 +18,7 @@ def norm(channels):
 
 
 class Unit(nn.Module):
-    """Two convolutions behind normalisations, and what leads around them."""
+    """Two convolutions behind normalizations, and what leads around them."""
 
     def __init__(self, channels, filters, stride, is_alike):
         super().__init__()

@@ -44,10 +44,10 @@ impl Steps {
     }
 }
 
-/// Prints a line on the error stream, coloured (an SGR code) where that is a terminal.
-fn say(line: &str, colour: &str) {
+/// Prints a line on the error stream, colored (an SGR code) where that is a terminal.
+fn say(line: &str, color: &str) {
     if std::io::stderr().is_terminal() {
-        eprintln!("\x1b[{colour}m{line}\x1b[0m");
+        eprintln!("\x1b[{color}m{line}\x1b[0m");
     } else {
         eprintln!("{line}");
     }

@@ -253,7 +253,7 @@ fn notes(args: &Args) -> Vec<String> {
              default of one worker for cpu(0).",
             args.operators
         ),
-        "mxrs / MXNet is the median of the ratios of neighbouring rounds, best / best that of the fastest rounds.".into(),
+        "mxrs / MXNet is the median of the ratios of neighboring rounds, best / best that of the fastest rounds.".into(),
         "Allocations are those of ours, on all threads, once warm: in rounds of 1,000 operators, and in full-length rounds."
             .into(),
         "\"can block\": two threads that push crossing sets of variables can block MXNet's engine for ever, so it is not \

@@ -110,7 +110,7 @@ fn report(args: &Args) -> Result<Report> {
         report.sections.push(section);
         report
             .notes
-            .push("Seconds: both bound in one process, a step of each in turn; the ratio is of neighbours.".into());
+            .push("Seconds: both bound in one process, a step of each in turn; the ratio is of neighbors.".into());
     }
     Ok(report)
 }

@@ -239,7 +239,7 @@ fn explanations(args: &Args, contests: &[Contest], begin: Option<f64>) -> Vec<St
     ];
     if args.dtype.contains(&Dtype::Int8) {
         notes.push(format!(
-            "int8: each library quantises the same network with ranges from the same random images (mxrs quantize, \
+            "int8: each library quantizes the same network with ranges from the same random images (mxrs quantize, \
              NNCF, ONNX Runtime's quantize_static), which is in no figure. Each rounds in its own way: a class counts \
              as the same where ours in float32 gives it at least {:.0} % of the likeliest one's probability.",
             100.0 * (1.0 - agreement::TOLERANCE_IN_8_BITS),

@@ -79,7 +79,7 @@ impl Mxnet {
     /// # Errors
     /// The library or one of its own cannot be loaded, lacks a function, or does not run operators in order.
     pub fn load(path: &Path) -> Result<Self> {
-        // SAFETY: loading runs the library's initialisers. That is what the user asked for by naming it; MXNet's own
+        // SAFETY: loading runs the library's initializers. That is what the user asked for by naming it; MXNet's own
         // start threads and handlers, and rely on nothing in this process. Global, as its own libraries expect.
         let library = unsafe { Library::open(Some(path), RTLD_LAZY | RTLD_GLOBAL) };
         let library = library.with_context(|| format!("loading {}", path.display()))?;

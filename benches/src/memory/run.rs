@@ -90,7 +90,7 @@ pub fn footprint(case: &Case, set: &[Variable], n_steps: usize) -> Result<Footpr
     Ok(Footprint { planned_bytes, packed_bytes, started_bytes, peak_bytes: resident::peak()?, step_seconds })
 }
 
-/// Random weights of a size that keeps activations at theirs, ones and zeros for normalisation, random pixels and classes.
+/// Random weights of a size that keeps activations at theirs, ones and zeros for normalization, random pixels and classes.
 fn fill(name: &str, array: &NdArray, n_classes: usize) -> Result<()> {
     let n = array.shape().n_elements();
     let fan_in = n / array.shape().first().copied().unwrap_or(1).max(1);

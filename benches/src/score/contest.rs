@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_peer_is_never_ours_and_the_ratio_is_of_neighbours() {
+    fn the_best_peer_is_never_ours_and_the_ratio_is_of_neighbors() {
         let case =
             Case { network: "alexnet".into(), batch: 1, dtype: Dtype::Float32, threads: 2, mode: Mode::Inference };
         let outcomes = vec![

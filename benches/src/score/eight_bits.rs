@@ -1,4 +1,4 @@
-//! Networks in 8-bit integers: each library quantises the same network by itself, after training, with ranges from the
+//! Networks in 8-bit integers: each library quantizes the same network by itself, after training, with ranges from the
 //! same random images.
 //!
 //! It is done once for each network and batch size, before anything is measured, by programs of their own: ours by
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn who_makes_none_says_why() {
         let folder = tempfile::tempdir().unwrap();
-        let failing = script(folder.path(), "mxrs", "echo 'nothing can be quantised' >&2; exit 2");
+        let failing = script(folder.path(), "mxrs", "echo 'nothing can be quantized' >&2; exit 2");
         let places = Places::default();
         let tools = Tools { mxrs: &failing, places: &places, scripts: Path::new("/scripts") };
         let files = empty("lenet", 2, folder.path());
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(why(Peer::Tract, Mode::Inference).word, "no int8");
         assert!(why(Peer::Openvino, Mode::Inference).why.contains("--python"));
         let failure = why(Peer::Mxrs, Mode::Inference);
-        assert!(failure.why.ends_with("exit status: 2: nothing can be quantised"), "{failure}");
+        assert!(failure.why.ends_with("exit status: 2: nothing can be quantized"), "{failure}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! process of its own.
 //!
 //! A case ([`Case`]) is a network at a batch size. Its files are made once ([`files`], and [`eight_bits`] for what is
-//! quantised); every peer ([`peers`]) that can be started loads them, and then all take turns ([`contest`]): in every
+//! quantized); every peer ([`peers`]) that can be started loads them, and then all take turns ([`contest`]): in every
 //! round each runs for about a second while the others are stopped ([`process`]). What does not work is a [`Failure`]
 //! in that peer's cell, and the rest goes on. Orders and answers are lines of JSON (`serve.rs`); ours is the program
 //! `compare_score` started again ([`ours`]). What came out ([`found`]) is printed, and kept in files ([`outputs`]) that
@@ -49,7 +49,7 @@ pub enum Dtype {
     Float32,
     /// 16 bits, the upper half of 32.
     Bfloat16,
-    /// 8-bit integers, quantised after training: inference only.
+    /// 8-bit integers, quantized after training: inference only.
     Int8,
 }
 

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn quantised_files_run() {
+    fn quantized_files_run() {
         let load = super::super::serve::lenet("inference");
         let runtime = Runtime::builder().build().unwrap();
         let graph = Model::load_graph(&runtime, &load.symbol).unwrap();

@@ -6,8 +6,8 @@ use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-/// Colours that are told apart in any of the usual ways of seeing: Okabe and Ito, "Color Universal Design", 2008.
-const COLOURS: [RGBColor; 9] = [
+/// Colors that are told apart in any of the usual ways of seeing: Okabe and Ito, "Color Universal Design", 2008.
+const COLORS: [RGBColor; 9] = [
     RGBColor(0, 0, 0),
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
@@ -87,15 +87,15 @@ fn draw_panel(area: &Area<'_>, panel: &[&Contest], peers: &[Peer]) -> Result<(),
     let labels = (panel.len() + 1) * 2 + 1;
     chart.configure_mesh().disable_x_mesh().x_labels(labels).x_label_formatter(&name).draw()?;
     for (at, peer) in peers.iter().enumerate() {
-        let colour = COLOURS[at % COLOURS.len()];
+        let color = COLORS[at % COLORS.len()];
         let its = bars.iter().filter(|bar| bar.peer == *peer);
         let shapes: Vec<_> =
-            its.map(|bar| Rectangle::new([(bar.left, 0.0), (bar.right, bar.height)], colour.filled())).collect();
+            its.map(|bar| Rectangle::new([(bar.left, 0.0), (bar.right, bar.height)], color.filled())).collect();
         if !shapes.is_empty() {
             chart
                 .draw_series(shapes)?
                 .label(peer.heading())
-                .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], colour.filled()));
+                .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], color.filled()));
         }
     }
     chart

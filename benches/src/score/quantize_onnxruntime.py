@@ -1,4 +1,4 @@
-"""An ONNX file as ONNX Runtime runs it in 8-bit integers: its static quantisation, a range for each channel of weights.
+"""An ONNX file as ONNX Runtime runs it in 8-bit integers: its static quantization, a range for each channel of weights.
 
   python quantize_onnxruntime.py NETWORK.onnx IMAGES.f32 OUT.onnx
 """
@@ -26,7 +26,7 @@ class Batches(quantization.CalibrationDataReader):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    # Batch normalisation becomes part of convolutions before ranges are taken.
+    # Batch normalization becomes part of convolutions before ranges are taken.
     prepared = os.path.join(folder, 'prepared.onnx')
     quant_pre_process(source, prepared, skip_symbolic_shape=True)
     quantization.quantize_static(

@@ -1,4 +1,4 @@
-"""An ONNX file as OpenVINO runs it in 8-bit integers: NNCF's quantisation after training.
+"""An ONNX file as OpenVINO runs it in 8-bit integers: NNCF's quantization after training.
 
   python quantize_openvino.py NETWORK.onnx IMAGES.f32 OUT.xml
 """

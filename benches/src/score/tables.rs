@@ -91,7 +91,7 @@ fn ratios(contests: &[Contest], peers: &[Peer]) -> Section {
     let mut columns = columns(&others);
     columns.extend([("best_peer", "fastest other"), ("best_ratio", "mxrs / fastest other")]);
     columns.push(("fastest_ratio", "fastest rounds"));
-    let title = "mxrs / other, images per second of neighbouring rounds; last the fastest round of mxrs / the fastest \
+    let title = "mxrs / other, images per second of neighboring rounds; last the fastest round of mxrs / the fastest \
                  round of all others";
     let mut section = Section::new("ratio", title, &columns);
     for contest in contests {
@@ -139,7 +139,7 @@ fn geometric_mean(values: &[f64]) -> Option<f64> {
     (n > 0).then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / n as f64).exp())
 }
 
-/// How much faster each is with more threads than the fewest, by its fastest rounds: the cases are not neighbours in time, and
+/// How much faster each is with more threads than the fewest, by its fastest rounds: the cases are not neighbors in time, and
 /// what else the machine does only slows down. Nothing if all cases have the same number.
 fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     let fewest = contests.iter().map(|contest| contest.case.threads).min()?;

@@ -46,7 +46,7 @@ impl OpenMp {
     /// # Errors
     /// It cannot be loaded.
     pub fn load(library: &Path) -> Result<Self> {
-        // SAFETY: the library is ours but for libgomp, whose initialiser reads its variables and nothing else.
+        // SAFETY: the library is ours but for libgomp, whose initializer reads its variables and nothing else.
         let loaded = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) };
         let loaded = loaded.with_context(|| format!("loading {}", library.display()))?;
         // SAFETY: the type is that of the function in openmp.c.

@@ -1,6 +1,6 @@
 //! Which vector instructions the loops use: found once, when the backend is made.
 //!
-//! A loop is a [`Loop`]: its body is written once, inlined into one function per instruction set, and vectorised there by
+//! A loop is a [`Loop`]: its body is written once, inlined into one function per instruction set, and vectorized there by
 //! the compiler. Bodies fuse products and sums only where they say so (`mul_add`), so all levels give the same bits.
 
 /// An instruction set this processor has.

@@ -12,7 +12,7 @@
 //! use mxrs_types::DType;
 //!
 //! let backend = CpuBackend::new(&Team::serial());
-//! let ops = mxrs_ops::catalogue();
+//! let ops = mxrs_ops::catalog();
 //! let exp = ops.get("exp")?;
 //! let tensor = [TensorDesc::dense([4, 1000], DType::F32)];
 //! let params = exp.parse(&Attrs::new())?;

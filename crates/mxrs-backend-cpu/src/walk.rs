@@ -14,7 +14,7 @@ pub struct Axis<const N: usize> {
 /// A loop nest, outermost first.
 pub type Axes<const N: usize> = SmallVec<[Axis<N>; 5]>;
 
-/// The same walk with as few loops as possible: axes of size 1 are dropped, neighbours joined where every tensor moves on
+/// The same walk with as few loops as possible: axes of size 1 are dropped, neighbors joined where every tensor moves on
 /// evenly.
 pub fn coalesce<const N: usize>(axes: impl IntoIterator<Item = Axis<N>>) -> Axes<N> {
     let mut joined: Axes<N> = SmallVec::new();
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_that_move_evenly_are_one() {
+    fn neighbors_that_move_evenly_are_one() {
         let of = |left: &[usize], right: &[usize], to: &[usize]| coalesce(broadcast([left, right], to)).to_vec();
         assert_eq!(of(&[2, 3, 5], &[2, 3, 5], &[2, 3, 5]), [Axis { size: 30, strides: [1, 1] }]);
         let channels = [

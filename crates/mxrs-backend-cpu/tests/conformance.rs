@@ -12,7 +12,7 @@ use std::sync::Arc;
 fn agrees_with_the_reference_on_every_sample() {
     let mut problems = Vec::new();
     let mut n_compared = 0;
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     // The runner itself compares one thread with the team.
     let team = team(2);
     for level in Level::available() {
@@ -55,7 +55,7 @@ fn of_size(op: &OpDef, n: usize) -> Option<Sample> {
 fn pointwise_operators_of_every_size() {
     let team = team(2);
     let backend = CpuBackend::new(&team);
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut n_compared = 0;
     for op in ops.iter().chain(ops.companions()).filter(|op| op.pointwise == Pointwise::Yes) {
         for n in [0, 1, 7, 8, 9, 63, 65, 100_003] {
@@ -74,10 +74,10 @@ fn pointwise_operators_of_every_size() {
 fn other_operators_of_sizes_that_are_cut() {
     let team = team(2);
     let backend = CpuBackend::new(&team);
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut n_compared = 0;
     let mut case = |name: &str, attrs: &[(&str, &str)], shapes: &[&[usize]]| {
-        let op = ops.get(name).expect("it is in the catalogue");
+        let op = ops.get(name).expect("it is in the catalog");
         let none: [(&str, &str); 0] = [];
         let mut sample = Sample { attrs: attrs.iter().copied().collect::<Attrs>(), ..Sample::new("cut", none, shapes) };
         sample.is_train = true;
@@ -147,7 +147,7 @@ fn other_operators_of_sizes_that_are_cut() {
 /// What a training step calls beside products and windows.
 #[test]
 fn takes_what_a_training_step_is_made_of() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let backend = CpuBackend::new(&Team::serial());
     let arithmetic = ["add", "sub", "mul", "div"];
     let names = [
@@ -163,7 +163,7 @@ fn takes_what_a_training_step_is_made_of() {
     ];
     let families = arithmetic.iter().flat_map(|name| [format!("elemwise_{name}"), format!("broadcast_{name}")]);
     for name in names.iter().flat_map(|line| line.split(' ')).map(String::from).chain(families) {
-        let report = conformance::run(&*backend, ops.get(&name).expect("it is in the catalogue"), &Team::serial());
+        let report = conformance::run(&*backend, ops.get(&name).expect("it is in the catalog"), &Team::serial());
         let of_lengths = |case: &conformance::Case| case.sample.contains("length") || case.sample == "to_float32";
         let left = report.skipped.iter().find(|(case, _)| case.dtype == DType::F32 && !of_lengths(case));
         assert!(report.n_compared() > 0 && left.is_none(), "{name}: {left:?}");

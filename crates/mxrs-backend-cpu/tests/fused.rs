@@ -77,7 +77,7 @@ fn random_calls(ops: &OpSet, seed: &mut Seeded, dtype: DType) -> Fused {
     let mut values: Vec<FusedValue> = (0..N_INPUTS as u32).map(FusedValue::Input).collect();
     let mut calls: Vec<FusedCall> = Vec::new();
     let push = |calls: &mut Vec<FusedCall>, name: &str, attrs: Attrs, inputs: &[FusedValue]| {
-        let op = Arc::clone(ops.get(name).expect("it is in the catalogue"));
+        let op = Arc::clone(ops.get(name).expect("it is in the catalog"));
         let params = op.parse(&attrs).expect("the attributes are right");
         calls.push(FusedCall { op, params, inputs: inputs.to_vec() });
         FusedValue::Call(calls.len() as u32 - 1, 0)
@@ -130,7 +130,7 @@ fn one_by_one(
 
 #[test]
 fn f3_fused_calls_give_the_bits_of_their_calls() {
-    let (ops, op) = (mxrs_ops::catalogue(), fused_op());
+    let (ops, op) = (mxrs_ops::catalog(), fused_op());
     let mut seed = Seeded::from_text("fused calls");
     for round in 0..300 {
         let dtype = [DType::F32, DType::F32, DType::F16, DType::BF16, DType::F64][round % 5];
@@ -178,8 +178,8 @@ fn f3_fused_calls_give_the_bits_of_their_calls() {
 
 #[test]
 fn a_fused_call_without_a_kernel_for_a_part_is_refused_with_its_name() {
-    let ops = mxrs_ops::catalogue();
-    let op = Arc::clone(ops.get("exp").expect("it is in the catalogue"));
+    let ops = mxrs_ops::catalog();
+    let op = Arc::clone(ops.get("exp").expect("it is in the catalog"));
     let params = op.parse(&Attrs::new()).expect("no attributes");
     let calls = vec![FusedCall { op, params, inputs: vec![FusedValue::Input(0)] }];
     let fused = Fused::new(1, calls, vec![FusedValue::Call(0, 0)]).expect("well-formed calls");

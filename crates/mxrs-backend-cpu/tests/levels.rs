@@ -37,7 +37,7 @@ fn outputs(op: &OpDef, prepared: &Prepared, level: Level) -> Option<Vec<Vec<u64>
 
 #[test]
 fn every_level_gives_the_same_bits() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut n_compared = 0;
     for op in ops.iter().chain(ops.companions()) {
         for sample in (op.samples)() {
@@ -59,7 +59,7 @@ fn every_level_gives_the_same_bits() {
 /// A little more than halfway between two numbers is rounded up, however little.
 #[test]
 fn conversions_to_sixteen_bits_round_once() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let two = |power: i32| 2f64.powi(power);
     let cases = [
         ("bfloat16", DType::F64, 1.0 + two(-8) + two(-40), 1.0 + two(-7)),
@@ -69,7 +69,7 @@ fn conversions_to_sixteen_bits_round_once() {
     ];
     for (to, from, value, expected) in cases {
         let sample = Sample::new("ties", [("dtype", to)], &[&[19]]).fill(0, Fill::Values(vec![value; 19]));
-        let op = ops.get("Cast").expect("it is in the catalogue");
+        let op = ops.get("Cast").expect("it is in the catalog");
         let prepared = Prepared::new(op, &sample, from).expect("the reference runs it");
         for level in Level::available() {
             let got = outputs(op, &prepared, level).expect("it is taken");
@@ -78,10 +78,10 @@ fn conversions_to_sixteen_bits_round_once() {
     }
 }
 
-/// Long rows, whose loops have a vectorised middle and a rest.
+/// Long rows, whose loops have a vectorized middle and a rest.
 #[test]
 fn every_level_gives_the_same_bits_on_long_rows() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let none: [(&str, &str); 0] = [];
     let shape: &[usize] = &[3, 1037];
     for name in [
@@ -97,7 +97,7 @@ fn every_level_gives_the_same_bits_on_long_rows() {
         "Dropout",
         "elemwise_div",
     ] {
-        let op = ops.get(name).expect("it is in the catalogue");
+        let op = ops.get(name).expect("it is in the catalog");
         let n_inputs = op.n_inputs(&op.parse(&mxrs_op::Attrs::new()).expect("no attributes"));
         let sample = Sample { is_train: true, ..Sample::new("long", none, &vec![shape; n_inputs]) };
         let prepared = Prepared::new(op, &sample, DType::F32).expect("a possible call");

@@ -93,8 +93,8 @@ fn read_speed(team: &Team) -> f64 {
 }
 
 fn layer((c, k, size): (usize, usize, usize), n: usize, backend: &Nnpack, team: &Team) {
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get("_sg_conv").expect("it is in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get("_sg_conv").expect("it is in the catalog");
     let filters = k.to_string();
     let attrs = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", filters.as_str()), ("act", "relu")];
     let params = op.parse(&Attrs::from(attrs)).expect("attributes");

@@ -49,7 +49,7 @@ fn main() -> Result<()> {
 
 fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 5], name: &str) -> Result<()> {
     let [c, k, size, window, stride] = layer;
-    let (pad, ops) = (window / 2, mxrs_ops::catalogue());
+    let (pad, ops) = (window / 2, mxrs_ops::catalog());
     let op = ops.get(name)?;
     let text = |n: usize| format!("({n}, {n})");
     let (kernel, pads, strides, filters) = (text(window), text(pad), text(stride), k.to_string());

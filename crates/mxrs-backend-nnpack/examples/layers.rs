@@ -120,9 +120,9 @@ fn best(patience: Duration, mut run: impl FnMut()) -> Duration {
 /// Time of one layer in the best of many runs, its GFLOP, and what runs it.
 fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Option<&str>) -> (Duration, f64, String) {
     let (name, c, k, size, window, stride, pad) = layer;
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let is_dense = name.starts_with("fc");
-    let op = ops.get(if is_dense { "_sg_fully_connected" } else { "_sg_conv" }).expect("it is in the catalogue");
+    let op = ops.get(if is_dense { "_sg_fully_connected" } else { "_sg_conv" }).expect("it is in the catalog");
     let pair = |(a, b): (usize, usize)| format!("({a}, {b})");
     let attrs = if is_dense {
         vec![("num_hidden", k.to_string()), ("act", "relu".into())]

@@ -53,7 +53,7 @@ impl<'a> Filters<'a> {
         (&self.numbers[filter * self.cells..][..self.cells], first)
     }
 
-    /// One cell of neighbouring output channels, from `k` on.
+    /// One cell of neighboring output channels, from `k` on.
     pub fn columns(&self, k: usize, c: usize, cell: usize, to: &mut [f32]) {
         let (first, step) = match self.turned {
             0 => ((k * self.c + c) * self.cells + cell, self.c * self.cells),

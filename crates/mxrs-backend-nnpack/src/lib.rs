@@ -2,8 +2,8 @@
 //! for few threads and activations in blocks of channels.
 //!
 //! It takes two-dimensional convolutions, with a bias, a sum, and ReLU or bounds behind them; fully-connected layers; and, so that
-//! a network needs no vendor library, what lies between: pooling, normalisation by batch statistics and across channels, joining. Of
-//! training it takes convolutions, their gradients, and batch normalisation with relu.
+//! a network needs no vendor library, what lies between: pooling, normalization by batch statistics and across channels, joining. Of
+//! training it takes convolutions, their gradients, and batch normalization with relu.
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries know too), so that a row of a product is read where
 //! it lies; weights are packed once. Windows of 3x3 and a few others with stride 1 are Winograd's, larger ones are multiplied as Fourier
 //! transforms of tiles. The first layer of a network, of few channels, reads its data row by row. Each algorithm
@@ -17,7 +17,7 @@
 //! use mxrs_types::DType;
 //!
 //! let backend = Nnpack::new(&Team::serial(), NnpackOptions::default());
-//! let ops = mxrs_ops::catalogue();
+//! let ops = mxrs_ops::catalog();
 //! let convolution = ops.get("Convolution")?;
 //! let params = convolution.parse(&Attrs::from([
 //!     ("kernel", "(1, 1)"),

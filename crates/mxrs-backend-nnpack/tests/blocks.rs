@@ -86,14 +86,14 @@ fn maxima_keep_what_is_no_number() {
     }
 }
 
-fn normalised(name: &'static str, attrs: &[(&str, &str)], sizes: &[usize], channels: usize) -> Sample {
+fn normalized(name: &'static str, attrs: &[(&str, &str)], sizes: &[usize], channels: usize) -> Sample {
     let c: &[usize] = &[channels];
     let sample = Sample { attrs: attrs.iter().copied().collect(), ..Sample::new(name, [], &[sizes, c, c, c, c]) };
     sample.fill(1, Fill::Uniform(-2.0, 2.0)).fill(4, Fill::Uniform(0.1, 2.0))
 }
 
 #[test]
-fn batch_normalisation_agrees_with_the_reference() {
+fn batch_normalization_agrees_with_the_reference() {
     let free = [("fix_gamma", "False"), ("eps", "2e-05")];
     for (backend, team) in backends() {
         for name in ["BatchNorm", "_sg_bn_relu"] {
@@ -104,25 +104,25 @@ fn batch_normalisation_agrees_with_the_reference() {
                 ([3, 20, 3, 5], 20),
                 ([2, 33, 1, 1], 33),
             ] {
-                let what = check(name, &normalised("free", &free, &sizes, c), &backend, &team);
+                let what = check(name, &normalized("free", &free, &sizes, c), &backend, &team);
                 assert!(what.starts_with("nnpack:b"), "{what}");
-                check(name, &normalised("fixed", &[], &sizes, c), &backend, &team);
+                check(name, &normalized("fixed", &[], &sizes, c), &backend, &team);
                 let n = sizes.iter().product::<usize>();
                 let value = |i: usize| [0.5, f64::NAN, -7.0, f64::INFINITY, -0.1, f64::NEG_INFINITY, 3.0][i * 5 % 7];
                 let special =
-                    normalised("special", &free, &sizes, c).fill(0, Fill::Values((0..n).map(value).collect()));
+                    normalized("special", &free, &sizes, c).fill(0, Fill::Values((0..n).map(value).collect()));
                 check(name, &special, &backend, &team);
             }
             // Row-major, with channels anywhere.
-            check(name, &normalised("matrix", &free, &[5, 37], 37), &backend, &team);
-            check(name, &normalised("last", &[("axis", "-1")], &[2, 3, 4, 19], 19), &backend, &team);
-            check(name, &normalised("five", &free, &[2, 3, 2, 4, 5], 3), &backend, &team);
+            check(name, &normalized("matrix", &free, &[5, 37], 37), &backend, &team);
+            check(name, &normalized("last", &[("axis", "-1")], &[2, 3, 4, 19], 19), &backend, &team);
+            check(name, &normalized("five", &free, &[2, 3, 2, 4, 5], 3), &backend, &team);
         }
     }
 }
 
 #[test]
-fn response_normalisation_agrees_with_the_reference() {
+fn response_normalization_agrees_with_the_reference() {
     let of = |beta: &'static str, nsize: &'static str, knorm: &'static str| {
         [("alpha", "0.3"), ("beta", beta), ("knorm", knorm), ("nsize", nsize)]
     };

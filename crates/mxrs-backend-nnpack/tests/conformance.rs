@@ -25,8 +25,8 @@ fn agrees_with_the_reference_on_every_sample() {
                 ("_backward_bn_relu", 4),
                 ("_backward_Convolution_offset", 3),
             ] {
-                let ops = mxrs_ops::catalogue();
-                let op = ops.get(name).expect("it is in the catalogue");
+                let ops = mxrs_ops::catalog();
+                let op = ops.get(name).expect("it is in the catalog");
                 let report = conformance::run(&*backend, op, &team);
                 let n = report.n_compared();
                 assert!(n >= least, "{name}: only {n} samples are taken:\n{:?}", report.skipped);
@@ -41,9 +41,9 @@ fn agrees_with_the_reference_on_every_sample() {
 #[test]
 fn says_why_it_does_not_take_what_is_left() {
     let backend = Nnpack::new(&Team::serial(), NnpackOptions::default());
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for name in ["Convolution", "_sg_conv", "Pooling"] {
-        let report = conformance::run(&*backend, ops.get(name).expect("it is in the catalogue"), &Team::serial());
+        let report = conformance::run(&*backend, ops.get(name).expect("it is in the catalog"), &Team::serial());
         assert!(!report.skipped.is_empty() && report.skipped.iter().all(|(_, reason)| !reason.is_empty()));
     }
 }

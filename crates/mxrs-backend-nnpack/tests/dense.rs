@@ -18,8 +18,8 @@ fn numbers(n: usize, period: usize) -> Vec<f64> {
 
 /// A layer with bias, sum and relu, its weights packed once or where they are.
 fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_packed: bool) {
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get("_sg_fully_connected").expect("it is in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get("_sg_fully_connected").expect("it is in the catalog");
     let hidden = outputs.to_string();
     let attrs = Attrs::from([("num_hidden", hidden.as_str()), ("with_sum", "True"), ("act", "relu")]);
     let params = op.parse(&attrs).expect("the attributes are right");

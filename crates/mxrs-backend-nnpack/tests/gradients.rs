@@ -115,12 +115,12 @@ impl Case {
         backend: &Nnpack,
         team: &Team,
     ) -> (Vec<f64>, String) {
-        let ops = mxrs_ops::catalogue();
+        let ops = mxrs_ops::catalog();
         let name = match of {
             Of::Data => "_backward_Convolution_data",
             Of::Weight => "_backward_Convolution_weight",
         };
-        let op = ops.get(name).expect("it is in the catalogue");
+        let op = ops.get(name).expect("it is in the catalog");
         let params = op.parse(&self.attrs()).expect("the attributes are right");
         let summed = if of == Of::Weight { DType::F32 } else { self.factor() };
         let types = [self.factor(), summed, self.factor()];

@@ -112,8 +112,8 @@ impl Case {
         numbers: &mut Numbers,
         choose: impl Fn(&[String]) -> Vec<String>,
     ) {
-        let ops = mxrs_ops::catalogue();
-        let op = ops.get("_sg_conv").expect("it is in the catalogue");
+        let ops = mxrs_ops::catalog();
+        let op = ops.get("_sg_conv").expect("it is in the catalog");
         let params = op.parse(&self.attrs()).expect("the attributes are right");
         let (oh, ow) = self.out_size();
         let dense = |sizes: &[usize]| TensorDesc::dense(sizes, self.dtype);
@@ -302,8 +302,8 @@ fn random_problems_of_bfloat16_round_once() {
 
 #[test]
 fn bfloat16_is_taken_where_winograd_fits_only() {
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get("Convolution").expect("it is in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get("Convolution").expect("it is in the catalog");
     let says = |c: usize, k: usize, window: usize, stride: usize, winograd: bool| {
         let backend = Nnpack::new(&Team::serial(), NnpackOptions { winograd, ..NnpackOptions::default() });
         let k_word = k.to_string();
@@ -398,7 +398,7 @@ fn every_way_is_the_same_convolution() {
 #[test]
 fn other_ways_are_refused() {
     let team = Team::serial();
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let op = ops.get("Convolution").unwrap();
     let attrs = [("kernel", "(3, 3)"), ("num_filter", "32"), ("no_bias", "True")];
     let params = op.parse(&Attrs::from(attrs)).unwrap();

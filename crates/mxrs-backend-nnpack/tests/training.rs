@@ -1,4 +1,4 @@
-//! Batch normalisation with relu in training: shapes of known networks and odd ones against the reference kernels, the same
+//! Batch normalization with relu in training: shapes of known networks and odd ones against the reference kernels, the same
 //! bits on any number of threads, and the same bits again.
 
 mod common;
@@ -68,8 +68,8 @@ fn variances_of_data_far_from_zero_are_right() {
 
 /// Runs a sample; bits of the outputs in the layouts that the kernel makes.
 fn run(name: &str, sample: &Sample, backend: &Nnpack, team: &Team, req: WriteReq) -> Vec<Vec<u32>> {
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get(name).expect("it is in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get(name).expect("it is in the catalog");
     let prepared = Prepared::new(op, sample, DType::F32).expect("the reference runs it");
     let is_constant = vec![false; prepared.inputs.len()];
     let call: OpCall<'_> = prepared.call(op, &is_constant);
@@ -126,8 +126,8 @@ fn the_output_is_made_again_bit_for_bit() {
     for (backend, team) in backends() {
         for sizes in SIZES {
             let sample = forward(sizes, &FREE);
-            let ops = mxrs_ops::catalogue();
-            let op = ops.get("_bn_relu").expect("it is in the catalogue");
+            let ops = mxrs_ops::catalog();
+            let op = ops.get("_bn_relu").expect("it is in the catalog");
             let prepared = Prepared::new(op, &sample, DType::F32).expect("the reference runs it");
             let first = run("_bn_relu", &sample, &backend, &team, WriteReq::Write);
             let values = |i: usize| Fill::Values(prepared.data[i].to_f64(DType::F32));

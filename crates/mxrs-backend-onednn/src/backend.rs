@@ -75,7 +75,7 @@ fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         }
     }
     let takes_integers =
-        matches!(call.op.name, "Cast" | "amp_cast" | "_sg_bn_relu_quantize") || kernels::is_quantised(call.op.name);
+        matches!(call.op.name, "Cast" | "amp_cast" | "_sg_bn_relu_quantize") || kernels::is_quantized(call.op.name);
     if !takes_integers && !matches!(call.inputs[0].dtype, DType::F32 | DType::F16 | DType::BF16) {
         return Err(format!("{} on {}", call.op.name, call.inputs[0].dtype));
     }
@@ -97,7 +97,7 @@ impl Backend for OneDnn {
         // Which kernels there are for numbers of 16 and 8 bits depends on the processor: only the library knows. What it prepares is
         // kept for `plan`.
         let is_short = |t: &TensorDesc| matches!(t.dtype, DType::F16 | DType::BF16);
-        let is_special = matches!(call.op.name, "Cast" | "amp_cast") || kernels::is_quantised(call.op.name);
+        let is_special = matches!(call.op.name, "Cast" | "amp_cast") || kernels::is_quantized(call.op.name);
         if is_special || call.inputs.iter().chain(call.outputs).any(is_short) {
             match self.plan(call) {
                 Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => {

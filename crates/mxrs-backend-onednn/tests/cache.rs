@@ -8,8 +8,8 @@ use mxrs_types::DType;
 /// Plans the same activation for ten shapes, twice; returns creations after each round and the entries kept.
 fn two_rounds(cache_entries: Option<usize>) -> (u64, u64, usize) {
     let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries }).expect("oneDNN is built in");
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get("Activation").expect("it is in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get("Activation").expect("it is in the catalog");
     let params = op.parse(&Attrs::from([("act_type", "tanh")])).expect("the attributes are right");
     let round = || {
         for rows in 1..=10 {

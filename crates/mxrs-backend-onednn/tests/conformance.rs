@@ -14,7 +14,7 @@ fn agrees_with_the_reference_on_every_sample() {
         let team = team(threads);
         let backend =
             OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
-        let ops = mxrs_ops::catalogue();
+        let ops = mxrs_ops::catalog();
         for op in ops.iter().chain(ops.companions()) {
             let report = conformance::run(&*backend, op, &team);
             n_compared += report.n_compared();
@@ -79,8 +79,8 @@ fn takes_the_operators_of_the_six_networks() {
         "_sg_quantized_fully_connected",
     ];
     for name in names.into_iter().filter(|name| has_exact_bytes() || !is_product_of_bytes(name)) {
-        let ops = mxrs_ops::catalogue();
-        let report = conformance::run(&*backend, ops.get(name).expect("it is in the catalogue"), &Team::serial());
+        let ops = mxrs_ops::catalog();
+        let report = conformance::run(&*backend, ops.get(name).expect("it is in the catalog"), &Team::serial());
         assert!(report.n_compared() > 0, "{name}: no sample is taken by {}; the reference runs it all", backend.name());
     }
     assert_eq!(ReferenceBackend.name(), "reference");

@@ -61,8 +61,8 @@ fn windows() -> Vec<Sample> {
 
 #[test]
 fn every_window_with_a_sum_and_relu_agrees_with_the_reference() {
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get("_sg_conv").expect("it is in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get("_sg_conv").expect("it is in the catalog");
     for threads in [1, 2] {
         let team = team(threads);
         let backend = backend(&team);
@@ -102,15 +102,15 @@ fn with_function(ops: &OpSet, name: &str, function: &str, dtype: DType) -> Prepa
     attrs.set("act", function);
     let none: [(&str, &str); 0] = [];
     let sample = Sample { attrs, ..Sample::new("small", none, &shapes) };
-    Prepared::new(ops.get(name).expect("it is in the catalogue"), &sample, dtype).expect("the sample is right")
+    Prepared::new(ops.get(name).expect("it is in the catalog"), &sample, dtype).expect("the sample is right")
 }
 
 #[test]
 fn a_function_is_taken_with_every_type_that_the_product_is_taken_with() {
     let backend = backend(&Team::serial());
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for (name, plain) in [("_sg_conv", "Convolution"), ("_sg_fully_connected", "FullyConnected")] {
-        let (op, plain) = [name, plain].map(|n| ops.get(n).expect("it is in the catalogue")).into();
+        let (op, plain) = [name, plain].map(|n| ops.get(n).expect("it is in the catalog")).into();
         for dtype in FLOATS {
             for function in FUNCTIONS {
                 let fused = with_function(&ops, name, function, dtype);
@@ -140,10 +140,10 @@ const KNOWN_NAN: [(&str, f64); 1] = [("relu", f64::NEG_INFINITY)];
 #[test]
 fn what_is_not_finite_stays_so() {
     let backend = backend(&Team::serial());
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let calls = ["_sg_conv", "_sg_fully_connected"].iter().flat_map(|n| FUNCTIONS.map(|f| (*n, f)));
     for (name, function, dtype) in calls.flat_map(|(n, f)| [DType::F32, DType::BF16].map(|dtype| (n, f, dtype))) {
-        let op = ops.get(name).expect("it is in the catalogue");
+        let op = ops.get(name).expect("it is in the catalog");
         let mut prepared = with_function(&ops, name, function, dtype);
         if let Support::No(reason) = backend.supports(&prepared.call(op, &[false; 3])) {
             assert_ne!(dtype, DType::F32, "{name} {function}: {reason}");

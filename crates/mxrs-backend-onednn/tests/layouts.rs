@@ -46,7 +46,7 @@ fn layout_of(maker: Maker, backend: &OneDnn, ops: &OpSet, desc: &TensorDesc) -> 
             ("_backward_Convolution_data", vec![other, dense(&[OTHER_CHANNELS, channels], &window), this.clone()])
         }
     };
-    let op = ops.get(name).expect("it is in the catalogue");
+    let op = ops.get(name).expect("it is in the catalog");
     let params = op.parse(&attrs).expect("the attributes are right");
     let is_constant = vec![false; inputs.len()];
     let outputs = [this];
@@ -108,7 +108,7 @@ fn is_padded(desc: &TensorDesc) -> bool {
 fn tensors_as_convolutions_leave_them() {
     let team = Team::serial();
     let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut problems = Vec::new();
     // Operators that met a layout of this maker, with or without padding.
     let mut met: BTreeSet<(Maker, bool, &str)> = BTreeSet::new();

@@ -54,7 +54,7 @@ fn run(op: &OpDef, prepared: &Prepared, planned: &PlannedKernel, wanted: &[bool]
 #[test]
 fn an_output_does_not_depend_on_which_others_are_wanted() {
     let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None }).expect("oneDNN is built in");
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut checked: BTreeSet<&str> = BTreeSet::new();
     for op in ops.iter().chain(ops.companions()) {
         for sample in (op.samples)() {

@@ -13,8 +13,8 @@ const CHANNELS: usize = 19;
 fn sums_of_short_numbers_are_rounded_once() {
     let team = Team::serial();
     let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get("_backward_Convolution_bias").expect("it is in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get("_backward_Convolution_bias").expect("it is in the catalog");
     let filters = CHANNELS.to_string();
     // Half of the last digit of 1, and what is lost beside it.
     for (dtype, half, little) in

@@ -191,16 +191,16 @@ pub fn named_shape(text: &str) -> Result<(String, Shape), String> {
     Ok((name.into(), shape(sizes)?))
 }
 
-/// One number per colour.
+/// One number per color.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rgb(pub [f32; 3]);
 
-/// Reads three finite numbers, or one for all colours.
+/// Reads three finite numbers, or one for all colors.
 pub fn rgb(text: &str) -> Result<Rgb, String> {
     let numbers: Option<Vec<f32>> = text.split(',').map(|number| finite(number).ok()).collect();
     match numbers.as_deref() {
         Some(&[r, g, b]) => Ok(Rgb([r, g, b])),
-        Some(&[grey]) => Ok(Rgb([grey; 3])),
+        Some(&[gray]) => Ok(Rgb([gray; 3])),
         _ => Err("expected R,G,B, such as 123.68,116.779,103.939, or one number for all".into()),
     }
 }
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_three_numbers_or_one() {
+    fn colors_are_three_numbers_or_one() {
         assert_eq!(rgb("1,2.5,-3"), Ok(Rgb([1.0, 2.5, -3.0])));
         assert_eq!(rgb("0"), Ok(Rgb([0.0; 3])));
         assert!(rgb("1,2").is_err() && rgb("1,2,nan").is_err() && positive_rgb("1,0,1").is_err());

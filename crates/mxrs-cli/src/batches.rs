@@ -100,11 +100,11 @@ mod tests {
 
     #[test]
     fn errors_are_in_the_words_of_the_flags() {
-        let grey = Error::invalid("random_h or pca_noise", "a grey image", "colours (data_shape of 3 channels)");
-        let Failure::Usage(text) = opening(grey) else { panic!("it is bad usage") };
+        let gray = Error::invalid("random_h or pca_noise", "a gray image", "colors (data_shape of 3 channels)");
+        let Failure::Usage(text) = opening(gray) else { panic!("it is bad usage") };
         assert_eq!(
             text,
-            "--max-random-h or --pca-noise: got a grey image, expected colours (--image-shape of 3 channels)"
+            "--max-random-h or --pca-noise: got a gray image, expected colors (--image-shape of 3 channels)"
         );
         let area = Error::invalid("min_random_area", 2, "at most max_random_area (1)");
         let Failure::Usage(text) = opening(area) else { panic!("it is bad usage") };

@@ -7,24 +7,24 @@ use owo_colors::OwoColorize;
 pub struct Picture {
     /// Lines from the top; all are `width` characters wide.
     pub lines: Vec<String>,
-    /// Characters of a line, colour codes not counted.
+    /// Characters of a line, color codes not counted.
     pub width: usize,
 }
 
 impl Picture {
-    /// Draws `image` at most `max_width` characters wide: in its colours, or in black and white for output that shows
+    /// Draws `image` at most `max_width` characters wide: in its colors, or in black and white for output that shows
     /// none.
-    pub fn new(image: &Image, max_width: usize, in_colour: bool) -> Self {
+    pub fn new(image: &Image, max_width: usize, in_color: bool) -> Self {
         let width = image.width().min(max_width.max(1));
         let height = (image.height() * width / image.width()).max(1);
-        let pixel = |x: usize, y: usize| colour(image, x * image.width() / width, y * image.height() / height);
+        let pixel = |x: usize, y: usize| color(image, x * image.width() / width, y * image.height() / height);
         let mut lines = Vec::new();
         for y in (0..height).step_by(2) {
             let mut line = String::new();
             for x in 0..width {
                 let upper = pixel(x, y);
                 let lower = if y + 1 < height { pixel(x, y + 1) } else { [0; 3] };
-                line += &if in_colour { coloured(upper, lower) } else { plain(upper, lower).into() };
+                line += &if in_color { colored(upper, lower) } else { plain(upper, lower).into() };
             }
             lines.push(line);
         }
@@ -33,16 +33,16 @@ impl Picture {
 }
 
 /// Red, green and blue of one pixel; transparency is not shown.
-fn colour(image: &Image, x: usize, y: usize) -> [u8; 3] {
+fn color(image: &Image, x: usize, y: usize) -> [u8; 3] {
     let channels = image.channels();
     let at = (y * image.width() + x) * channels;
     match &image.pixels()[at..at + channels] {
-        [grey] => [*grey; 3],
+        [gray] => [*gray; 3],
         pixel => [pixel[0], pixel[1], pixel[2]],
     }
 }
 
-fn coloured(upper: [u8; 3], lower: [u8; 3]) -> String {
+fn colored(upper: [u8; 3], lower: [u8; 3]) -> String {
     let [r, g, b] = upper;
     let [s, h, c] = lower;
     "▀".truecolor(r, g, b).on_truecolor(s, h, c).to_string()
@@ -105,8 +105,8 @@ mod tests {
         let image = Image::new(3, 2, 1, vec![255, 0, 0, 255, 255, 255]).unwrap();
         let picture = Picture::new(&image, 80, false);
         assert_eq!(picture.lines, ["▀▄", "▀▀"]);
-        let coloured = Picture::new(&image, 80, true);
-        assert!(coloured.lines[0].contains("38;2;255;255;255") && coloured.lines[0].contains("48;2;0;0;0"));
+        let colored = Picture::new(&image, 80, true);
+        assert!(colored.lines[0].contains("38;2;255;255;255") && colored.lines[0].contains("48;2;0;0;0"));
     }
 
     #[test]

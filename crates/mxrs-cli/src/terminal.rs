@@ -1,4 +1,4 @@
-//! What depends on whether a person looks on: colours, progress bars, widths. And printing that may fail.
+//! What depends on whether a person looks on: colors, progress bars, widths. And printing that may fail.
 
 use crate::exit::{Failure, Outcome};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -7,8 +7,8 @@ use mxrs::env::{EnvSource, OsSource};
 use owo_colors::OwoColorize;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 
-/// Whether stdout shows colours: it is a terminal and `NO_COLOR` is not set.
-pub fn stdout_has_colours() -> bool {
+/// Whether stdout shows colors: it is a terminal and `NO_COLOR` is not set.
+pub fn stdout_has_colors() -> bool {
     stdout().is_terminal() && !no_color()
 }
 
@@ -60,7 +60,7 @@ pub fn print_json(value: &impl serde::Serialize) -> Outcome {
 
 /// JSON on several lines.
 pub fn json(value: &impl serde::Serialize) -> String {
-    // What is serialised here has text keys only, so this cannot fail.
+    // What is serialized here has text keys only, so this cannot fail.
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 

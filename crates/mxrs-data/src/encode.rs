@@ -7,7 +7,7 @@ use mxrs_types::{Error, Result};
 /// How images are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// JPEG of this quality, 1 to 100; colours at half size, alpha is dropped.
+    /// JPEG of this quality, 1 to 100; colors at half size, alpha is dropped.
     Jpeg {
         /// 1 to 100.
         quality: u8,
@@ -51,7 +51,7 @@ fn jpeg(image: &Image, quality: u8) -> Result<Vec<u8>> {
     let side =
         |len: usize| u16::try_from(len).map_err(|_| Error::invalid("side of a JPEG", len, "at most 65535 pixels"));
     let (height, width) = (side(image.height())?, side(image.width())?);
-    let colours = match image.channels() {
+    let colors = match image.channels() {
         1 => ColorType::Luma,
         3 => ColorType::Rgb,
         _ => ColorType::Rgba,
@@ -63,7 +63,7 @@ fn jpeg(image: &Image, quality: u8) -> Result<Vec<u8>> {
         encoder.set_sampling_factor(SamplingFactor::F_2_2);
     }
     encoder
-        .encode(image.pixels(), width, height, colours)
+        .encode(image.pixels(), width, height, colors)
         .map_err(|e| Error::invalid("image to encode as JPEG", format!("{image:?}"), e.to_string()))?;
     Ok(bytes)
 }

@@ -44,7 +44,7 @@ impl Image {
         self.width
     }
 
-    /// 1 grey, 3 red green blue, 4 red green blue alpha.
+    /// 1 gray, 3 red green blue, 4 red green blue alpha.
     pub fn channels(&self) -> usize {
         self.channels
     }
@@ -75,7 +75,7 @@ impl Image {
 pub(crate) fn check_channels(channels: usize) -> Result<()> {
     match channels {
         1 | 3 | 4 => Ok(()),
-        _ => Err(Error::invalid("channels of an image", channels, "1 (grey), 3 (RGB) or 4 (RGB and alpha)")),
+        _ => Err(Error::invalid("channels of an image", channels, "1 (gray), 3 (RGB) or 4 (RGB and alpha)")),
     }
 }
 

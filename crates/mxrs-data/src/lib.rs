@@ -6,7 +6,7 @@
 //! ```
 //! use mxrs_data::{DecodeLimits, Image, ImageOptions, decode, prepare};
 //!
-//! // A network for grey images of 1 x 2 pixels in the range 0 to 1.
+//! // A network for gray images of 1 x 2 pixels in the range 0 to 1.
 //! let options = ImageOptions { scale: 1.0 / 255.0, ..ImageOptions::new([1, 1, 2]) };
 //! let image = Image::new(1, 2, 1, vec![0, 255])?;
 //! let mut input = [0.0; 2];
@@ -38,7 +38,7 @@ mod iter;
 mod loader;
 mod mnist_iter;
 mod nd_array_iter;
-mod normalise;
+mod normalize;
 mod options;
 mod param_map;
 mod prefetching_iter;
@@ -74,7 +74,7 @@ pub use loader::{
 };
 pub use mnist_iter::MnistIter;
 pub use nd_array_iter::{LastBatch, NdArrayIter, NdArrayIterBuilder};
-pub use normalise::PixelType;
+pub use normalize::PixelType;
 pub use options::ImageOptions;
 pub use prefetching_iter::PrefetchingIter;
 pub use prepare::{prepare, prepare_on};

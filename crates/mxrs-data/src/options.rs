@@ -11,7 +11,7 @@ pub struct ImageOptions {
     pub data_shape: [usize; 3],
     /// Factor after the mean is taken away; 1.
     pub scale: f32,
-    /// Taken away from each channel, in units of pixel values (0 to 255), order red, green, blue, alpha; 0. A grey image
+    /// Taken away from each channel, in units of pixel values (0 to 255), order red, green, blue, alpha; 0. A gray image
     /// uses the first.
     pub mean: [f32; 4],
     /// Each channel is divided by it, same order; 1.
@@ -23,7 +23,7 @@ pub struct ImageOptions {
 }
 
 impl ImageOptions {
-    /// Pixel values as they are, centred crop to this shape (channels, height, width).
+    /// Pixel values as they are, centered crop to this shape (channels, height, width).
     pub fn new(data_shape: [usize; 3]) -> Self {
         Self { data_shape, scale: 1.0, mean: [0.0; 4], std: [1.0; 4], resize: None, limits: DecodeLimits::default() }
     }

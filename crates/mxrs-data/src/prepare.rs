@@ -8,7 +8,7 @@ use std::borrow::Cow;
 ///
 /// 1. The shorter edge is resized to `resize`, if set.
 /// 2. An image still smaller than `data_shape` is enlarged, first to its height, then to its width.
-/// 3. The centre is cropped to `data_shape`.
+/// 3. The center is cropped to `data_shape`.
 /// 4. Each pixel becomes `(pixel - mean) * (scale / std)`, all in f32.
 ///
 /// # Errors
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn centre_crop_and_normalisation_per_channel() {
+    fn center_crop_and_normalization_per_channel() {
         // 3 x 4 pixels of 3 channels; the crop of 1 x 2 starts at row 1, column 1.
         let image = Image::new(3, 4, 3, (0..36).collect()).unwrap();
         let mut options = ImageOptions::new([3, 1, 2]);

@@ -56,9 +56,9 @@ impl Random {
         self.unit() as f32 * (high - low) + low
     }
 
-    /// Uniform in `centre` plus or minus `most`.
-    pub fn around(&mut self, centre: f32, most: f32) -> f32 {
-        centre + self.uniform(-most, most)
+    /// Uniform in `center` plus or minus `most`.
+    pub fn around(&mut self, center: f32, most: f32) -> f32 {
+        center + self.uniform(-most, most)
     }
 
     /// Normal with mean 0 and deviation 1 (Box and Muller).

@@ -29,7 +29,7 @@ pub(crate) struct Shuffle {
     pub(crate) chunks: Option<Chunks>,
 }
 
-/// Runs of neighbouring records.
+/// Runs of neighboring records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunks {
     pub(crate) len_bytes: u64,

@@ -59,7 +59,7 @@ fn labels_are_those_of_the_network_file() {
 }
 
 #[test]
-fn photographs_normalised() {
+fn photographs_normalized() {
     let expected = Expected::load();
     let folder = tempfile::tempdir().unwrap();
     let rec = folder.path().join("photos.rec");
@@ -75,9 +75,9 @@ fn photographs_normalised() {
     let Batch { data, labels, index, pad, n, images, .. } = &batches[0];
     assert_eq!((*pad, *n, &labels[..], &index[..]), (0, 2, &[0.0, 1.0][..], &[100, 101][..]));
     assert_eq!(images.iter().map(|i| (i.height(), i.width())).collect::<Vec<_>>(), [(427, 640); 2]);
-    // Two grey levels of the decoder, in the units of the result.
+    // Two gray levels of the decoder, in the units of the result.
     let most = 2.0 * 1.7 / 57.12 + 1e-5;
-    let want = expected.get::<f32>("photos.normalised");
+    let want = expected.get::<f32>("photos.normalized");
     assert_eq!(data.len(), want.len());
     for (i, (got, want)) in data.iter().zip(want).enumerate() {
         assert!((got - want).abs() <= most, "{i}: {got} {want}");

@@ -12,7 +12,7 @@ const SMALL: [&str; 14] = [
     "s2b.jpg",
     "s2p.jpg",
     "restart.jpg",
-    "grey.jpg",
+    "gray.jpg",
     "cmyk.jpg",
     "exif6.jpg",
     "1.png",

@@ -1,4 +1,4 @@
-//! Decoded, resized and cropped pixels against MXNet's: PNG and sizes exactly, JPEG within a few grey levels.
+//! Decoded, resized and cropped pixels against MXNet's: PNG and sizes exactly, JPEG within a few gray levels.
 
 mod golden;
 
@@ -26,7 +26,7 @@ fn photographs() {
     let expected = Expected::load();
     for name in ["china", "flower"] {
         let photo = bytes(&format!("tests/fixtures/{name}.jpg"));
-        for (channels, kind) in [(3, "rgb"), (1, "grey")] {
+        for (channels, kind) in [(3, "rgb"), (1, "gray")] {
             let image = decoded(&photo, channels);
             assert_eq!((image.height(), image.width(), image.channels()), (427, 640, channels));
             let difference = Difference::of(&every_32nd_row(&image), expected.get(&format!("{name}.{kind}")));
@@ -58,7 +58,7 @@ fn png_of_every_kind_is_exact() {
     (options.mean, options.std) = ([1.5, 2.5, 3.5, 4.5], [2.0, 3.0, 5.0, 7.0]);
     let mut out = vec![0.0; 4 * 9 * 11];
     prepare(&decoded(&image("RGBA.png"), 4), &options, &mut out).unwrap();
-    assert_eq!(out, expected.get::<f32>("png.RGBA.normalised"));
+    assert_eq!(out, expected.get::<f32>("png.RGBA.normalized"));
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn jpeg_of_every_kind() {
         let tall = matches!(file, "exif5" | "exif6" | "exif7" | "exif8");
         assert_eq!((image.height(), image.width()), if tall { (53, 37) } else { (37, 53) }, "{name}");
         let difference = Difference::of(&planes(&image), expected.get(name));
-        let half_size_colours = matches!(file, "s2b" | "s2p" | "restart") && channels == "3";
-        assert!(difference.is_small(half_size_colours), "{name}: {difference:?}");
+        let half_size_colors = matches!(file, "s2b" | "s2p" | "restart") && channels == "3";
+        assert!(difference.is_small(half_size_colors), "{name}: {difference:?}");
         n_cases += 1;
     }
     assert_eq!(n_cases, 9 * 2 + 8);

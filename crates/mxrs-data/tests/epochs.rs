@@ -47,8 +47,8 @@ fn every_epoch_is_another_order_of_all_records() {
             want.sort_unstable();
             assert_eq!(sorted, want);
             // A true shuffle: few records come right after the one before them in the file.
-            let neighbours = order.windows(2).filter(|two| two[1] == two[0] + 1).count();
-            assert!(neighbours < 10, "{neighbours}");
+            let neighbors = order.windows(2).filter(|two| two[1] == two[0] + 1).count();
+            assert!(neighbors < 10, "{neighbors}");
         }
         let again: Vec<Vec<u64>> = epochs(builder().shuffle(3), 3).iter().map(|e| ids(e)).collect();
         assert_eq!(again, shuffled);

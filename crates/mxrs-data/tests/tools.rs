@@ -20,7 +20,7 @@ fn tree(folder: &Path) -> PathBuf {
         fs::create_dir_all(root.join(class)).unwrap();
         fs::write(root.join(class).join("a.jpg"), image("s0b.jpg")).unwrap();
         fs::write(root.join(class).join("b.PNG"), image("RGBA.png")).unwrap();
-        fs::write(root.join(class).join("c.jpeg"), image("grey.jpg")).unwrap();
+        fs::write(root.join(class).join("c.jpeg"), image("gray.jpg")).unwrap();
         fs::write(root.join(class).join("notes.txt"), "no image").unwrap();
     }
     root
@@ -153,12 +153,12 @@ fn packing_keeps_the_order_and_lists_failures() {
     assert_eq!((record.all_labels(), record.image), (&[1.0, 2.0][..], &image("s0b.jpg")[..]));
     let payload = reader.read(3).unwrap();
     assert_eq!(ImageRecord::unpack(&payload).unwrap().image.len(), 400, "passed through, whatever it is");
-    // As stored, in PNG: alpha stays, grey stays grey.
+    // As stored, in PNG: alpha stays, gray stays gray.
     let as_stored = PackSettings { channels: None, encoding: Encoding::Png { level: 9 }, ..PackSettings::default() };
     pack(&lst, &root, &as_stored, &mut quiet).unwrap();
     let mut reader = IndexedReader::open(&rec, &idx, &Options::strict()).unwrap();
-    for (key, colour_type) in [(9, 6), (2, 0), (5, 2)] {
-        assert_eq!(ImageRecord::unpack(&reader.read(key).unwrap()).unwrap().image[25], colour_type);
+    for (key, color_type) in [(9, 6), (2, 0), (5, 2)] {
+        assert_eq!(ImageRecord::unpack(&reader.read(key).unwrap()).unwrap().image[25], color_type);
     }
     fs::write(&lst, "5\t1\tcat/a.jpg\n").unwrap();
     pack(&lst, &root, &settings, &mut quiet).unwrap();

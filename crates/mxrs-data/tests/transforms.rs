@@ -47,7 +47,7 @@ fn exactly(height: usize, width: usize) -> ResizeTo {
 fn make(name: &str) -> Picture {
     let number = |text: &str| text.parse().unwrap();
     let numbers = Cast::float32();
-    let grey_image = || {
+    let gray_image = || {
         let Picture::Pixels(image) = part() else { panic!() };
         let red: Vec<u8> = image.pixels().iter().copied().step_by(3).collect();
         Picture::Pixels(Image::new(image.height(), image.width(), 1, red).unwrap())
@@ -81,8 +81,8 @@ fn make(name: &str) -> Picture {
         ["part"] => through(&[&CropResize::new((3, 7), (18, 21))]),
         ["part", "resized"] => through(&[&CropResize::new((3, 7), (18, 21)).size(25, 40)]),
         ["tensor"] => part_through(&[&ToTensor]),
-        ["normalised"] => part_through(&[&ToTensor, &mean_std()]),
-        ["normalised", "alike"] => part_through(&[&ToTensor, &Normalize::new([0.5], [0.25]).unwrap()]),
+        ["normalized"] => part_through(&[&ToTensor, &mean_std()]),
+        ["normalized", "alike"] => part_through(&[&ToTensor, &Normalize::new([0.5], [0.25]).unwrap()]),
         ["cast", "back"] => {
             let line = Normalize::new([20.0 / 1.7], [1.0 / 1.7]).unwrap();
             part_through(&[&numbers, &line, &Cast::new(DType::U8).unwrap()])
@@ -103,11 +103,11 @@ fn make(name: &str) -> Picture {
         ["hue", "back", "float32"] => part_through(&[&numbers, &hue(-0.1, HueSpace::Hls)]),
         ["hue", "python"] => part_through(&[&numbers, &hue(0.3, HueSpace::Yiq)]),
         ["hue", "python", "back"] => part_through(&[&numbers, &hue(-0.3, HueSpace::Yiq)]),
-        ["grey", "brightness"] => go(grey_image(), &[&brightness(0.6)]),
-        ["grey", "contrast"] => go(grey_image(), &[&contrast(0.6)]),
+        ["gray", "brightness"] => go(gray_image(), &[&brightness(0.6)]),
+        ["gray", "contrast"] => go(gray_image(), &[&contrast(0.6)]),
         ["saturation", "more"] => part_through(&[&numbers, &saturation(1.6)]),
         ["saturation", "less"] => part_through(&[&numbers, &saturation(0.2)]),
-        ["grey"] => part_through(&[&numbers, &RandomGray::new(1.0).unwrap().weights([0.21, 0.72, 0.07])]),
+        ["gray"] => part_through(&[&numbers, &RandomGray::new(1.0).unwrap().weights([0.21, 0.72, 0.07])]),
         ["mirrored"] => part_through(&[&RandomFlip::left_right().with_probability(1.0).unwrap()]),
         ["upside", "down"] => part_through(&[&RandomFlip::top_bottom().with_probability(1.0).unwrap()]),
         ["augmenter"] => {
@@ -140,7 +140,7 @@ fn what_is_not_random_is_equal_to_mxnet() {
             Some("tensor") => 1e-3 / 255.0,
             // Places between pixels are rounded in another order.
             Some("rotate") => 1e-2 / 255.0,
-            Some("normalised") => 1e-3 / 255.0 / 0.224,
+            Some("normalized") => 1e-3 / 255.0 / 0.224,
             Some("augmenter") => {
                 if name.ends_with("plain") {
                     1.01
@@ -149,7 +149,7 @@ fn what_is_not_random_is_equal_to_mxnet() {
                 }
             }
             _ if name.ends_with("float32") || name.starts_with("saturation") || name.contains("python") => 2e-3,
-            _ if name == "grey" => 2e-3,
+            _ if name == "gray" => 2e-3,
             _ => 1.0,
         };
         if most.is_nan() || most > level {
@@ -191,7 +191,7 @@ fn random(name: &str) -> (Box<dyn Transform>, Picture) {
         "jitter" => (jitter(0.4, 0.5, 0.0, 0.2), small()),
         "jitter python" => (jitter(0.4, 0.5, 0.6, 0.0), floats()),
         "lighting" => (RandomLighting::new(0.3).unwrap().boxed(), floats()),
-        "grey" => (RandomGray::new(0.3).unwrap().weights([0.21, 0.72, 0.07]).boxed(), floats()),
+        "gray" => (RandomGray::new(0.3).unwrap().weights([0.21, 0.72, 0.07]).boxed(), floats()),
         "rotation" => (RandomRotation::new((-50.0, 80.0), Zoom::None, 1.0).unwrap().boxed(), planes()),
         "rotation rarely" => (RandomRotation::new((10.0, 60.0), Zoom::In, 0.4).unwrap().boxed(), planes()),
         "augmenter" => {

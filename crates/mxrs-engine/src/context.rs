@@ -99,7 +99,7 @@ impl RunContext {
     }
 }
 
-// Loom's macro knows no `const` initialisers.
+// Loom's macro knows no `const` initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u32>> = RefCell::new(Vec::new()); }
 #[cfg(not(loom))]

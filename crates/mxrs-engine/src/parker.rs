@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Looks before sleeping: some microseconds, in which many short tasks end.
 const SPINS: u32 = 200;
 
-/// Signalled once per wait: with the failure that the variable then carries, or with the thread's own task.
+/// Signaled once per wait: with the failure that the variable then carries, or with the thread's own task.
 ///
 /// In a forked child the parkers of the parent's threads are still in the queues. Signals to them go nowhere: their locks
 /// are as those threads left them.
@@ -83,7 +83,7 @@ impl Parker {
         self.wake.notify_one();
     }
 
-    /// Sleeps until signalled.
+    /// Sleeps until signaled.
     pub(crate) fn wait(&self) -> Option<Arc<Failure>> {
         self.wait_for_news().failure
     }

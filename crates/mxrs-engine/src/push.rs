@@ -4,7 +4,7 @@ use crate::busy::Busy;
 use crate::config::EngineKind;
 use crate::context::{Worker, is_inside};
 use crate::engine::Inner;
-use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalise};
+use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalize};
 use crate::parker::Parker;
 use crate::pool::PoolId;
 use crate::var::{self, Refused};
@@ -48,7 +48,7 @@ impl Inner {
             // SAFETY: a use borrows a handle of its variable, which keeps the cell.
             unsafe { u.cell().as_ref() }.check_engine(self.id)?;
         }
-        normalise(&mut uses);
+        normalize(&mut uses);
         self.notice_fork()?;
         let dispatch = self.choose(device, property)?;
         let name = if self.config.backtrace { name.traced() } else { name };

@@ -18,7 +18,7 @@ use std::sync::Arc;
 type Here = VecDeque<(Arc<Inner>, Task)>;
 
 // Tasks this thread runs once it has completed the present one; there while it does. Loom's macro knows no `const`
-// initialisers.
+// initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = RefCell::new(None); }
 #[cfg(not(loom))]

@@ -41,7 +41,7 @@ impl Stack {
 
     fn pop(&mut self) -> Option<NonNull<Free>> {
         let block = NonNull::new(self.top)?;
-        // SAFETY: blocks on a stack are free memory of at least 128 bytes that starts with an initialised `Free`.
+        // SAFETY: blocks on a stack are free memory of at least 128 bytes that starts with an initialized `Free`.
         self.top = unsafe { block.as_ref().next };
         self.len -= 1;
         Some(block)
@@ -127,7 +127,7 @@ impl Depot {
     fn take(&self, class: usize) -> Stack {
         let mut batches = self.0[class].lock();
         let Some(first) = NonNull::new(batches.0) else { return Stack::EMPTY };
-        // SAFETY: a batch in the depot starts with an initialised `Free`, and belongs to the depot.
+        // SAFETY: a batch in the depot starts with an initialized `Free`, and belongs to the depot.
         batches.0 = unsafe { first.as_ref().next_batch };
         drop(batches);
         let mut len = 0;

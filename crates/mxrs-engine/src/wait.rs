@@ -151,7 +151,7 @@ impl Inner {
         let waiter = Place::of(Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker)));
         let attached = {
             let _busy = Busy::enter();
-            // The waiter is in the queue until this thread is signalled.
+            // The waiter is in the queue until this thread is signaled.
             var.cell().attach(wait_for, &waiter)?
         };
         let failure = match attached {

@@ -16,11 +16,11 @@ pub enum AffinityType {
     None,
     /// Threads are not bound, and the machine's topology is not looked at.
     Disabled,
-    /// Neighbouring threads on neighbouring processors.
+    /// Neighboring threads on neighboring processors.
     Compact,
     /// Threads as far apart as possible.
     Scatter,
-    /// Threads spread evenly over the cores, neighbours together.
+    /// Threads spread evenly over the cores, neighbors together.
     Balanced,
     /// Threads on the processors of `proclist`.
     Explicit,

@@ -44,7 +44,7 @@ areas! {
     /// Reduction and exchange of arrays between devices and machines.
     KvStore = "kvstore", "Communication (kvstore)";
     /// Savers of training memory.
-    MemoryOpt = "memory-opt", "Memory optimisation";
+    MemoryOpt = "memory-opt", "Memory optimization";
     /// Profiler.
     Profiler = "profiler", "Profiler";
     /// Front end and C API.

@@ -36,7 +36,7 @@ pub trait Group: DeserializeOwned {
     }
 }
 
-/// Resolves the rows of `G` and deserialises them. After an error, which `resolver` keeps, the affected fields have
+/// Resolves the rows of `G` and deserializes them. After an error, which `resolver` keeps, the affected fields have
 /// their defaults.
 pub(crate) fn load<G: Group>(resolver: &mut Resolver<'_>) -> G {
     let mut pairs = Vec::with_capacity(G::ROWS.len());

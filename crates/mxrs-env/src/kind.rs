@@ -59,7 +59,7 @@ pub enum Kind {
         name: &'static str,
         /// What is accepted, as it follows "expected" in an error.
         expected: &'static str,
-        /// Returns the text to deserialise, or what more to say in the error (may be empty).
+        /// Returns the text to deserialize, or what more to say in the error (may be empty).
         check: fn(&str) -> Result<String, String>,
     },
 }
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-    /// The text in the one form that is deserialised: numbers and bools without blanks, `+` and leading zeros, bools as
+    /// The text in the one form that is deserialized: numbers and bools without blanks, `+` and leading zeros, bools as
     /// `true` and `false`; strings and paths as they are.
     ///
     /// # Errors

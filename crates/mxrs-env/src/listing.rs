@@ -131,7 +131,7 @@ impl Listing {
             in_effect: row.in_effect(),
             meaning: &row.meaning,
         });
-        // Strings and bools always serialise.
+        // Strings and bools always serialize.
         serde_json::to_string_pretty(&objects.collect::<Vec<_>>()).unwrap_or_default()
     }
 }

@@ -35,7 +35,7 @@ impl fmt::Display for Origin {
 pub(crate) struct Entry {
     pub area: Area,
     pub row: &'static Row,
-    /// Checked text to deserialise; `None` for an unset row without a default.
+    /// Checked text to deserialize; `None` for an unset row without a default.
     pub text: Option<String>,
     pub origin: Origin,
 }
@@ -143,7 +143,7 @@ pub(crate) fn invalid(name: &str, value: &str, expected: &str) -> Error {
     Error::new(ErrorKind::Env { name: name.into(), value: value.into(), expected: expected.into() })
 }
 
-/// The default in the form that is deserialised.
+/// The default in the form that is deserialized.
 pub(crate) fn default_text(row: &Row) -> Option<String> {
     row.default_value().map(|value| row.kind.check(value).unwrap_or_else(|_| value.to_owned()))
 }

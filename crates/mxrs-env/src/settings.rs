@@ -153,7 +153,7 @@ impl Settings {
         self.entry(name).map(Entry::shown)
     }
 
-    /// The warning for a variable that is in effect elsewhere but that this build or machine cannot honour, because of
+    /// The warning for a variable that is in effect elsewhere but that this build or machine cannot honor, because of
     /// `why` (such as `no GPU`). `None` when it is at its default.
     pub fn inert_warning(&self, name: &str, why: &str) -> Option<Warning> {
         let entry = self.entry(name).filter(|entry| entry.differs_from_default())?;
@@ -161,8 +161,8 @@ impl Settings {
         Some(Warning::of_row(WarningKind::Inert, entry.row, text))
     }
 
-    /// Colours of the memory planner: `MXNET_EXEC_NUM_TEMP`, at most `MXNET_GPU_WORKER_NTHREADS`.
-    pub fn n_colours(&self) -> NonZeroUsize {
+    /// Colors of the memory planner: `MXNET_EXEC_NUM_TEMP`, at most `MXNET_GPU_WORKER_NTHREADS`.
+    pub fn n_colors(&self) -> NonZeroUsize {
         self.planner.num_temp.min(self.threads.gpu_workers)
     }
 

@@ -15,7 +15,7 @@ pub enum WarningKind {
     Unknown,
     /// The variable is set to other than its default, and nothing uses it yet.
     NotYetInEffect,
-    /// The variable is set to other than its default, and this build or machine cannot honour it.
+    /// The variable is set to other than its default, and this build or machine cannot honor it.
     Inert,
     /// The value works, but perhaps not as the user thinks.
     Hint,

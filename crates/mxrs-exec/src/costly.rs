@@ -69,7 +69,7 @@ impl Warned {
         let (inputs, outputs) = (wide(call.inputs, dtype), wide(call.outputs, dtype));
         let is_fast_wide = || is_fast(backends, &OpCall { inputs: &inputs, outputs: &outputs, ..*call });
         let advice = if !dtype.is_float() {
-            "the network as it was before it was quantised may be faster"
+            "the network as it was before it was quantized may be faster"
         } else if dtype != DType::F32 && is_fast_wide() {
             "float32 has a fast kernel here"
         } else {
@@ -122,7 +122,7 @@ mod tests {
         dtype: DType,
         look: impl FnOnce(&OpCall<'_>) -> R,
     ) -> R {
-        let op = mxrs_ops::catalogue().get(op).unwrap().clone();
+        let op = mxrs_ops::catalog().get(op).unwrap().clone();
         let params = op.parse(&attrs.iter().copied().collect::<Attrs>()).unwrap();
         let inputs: Vec<TensorDesc> = inputs.iter().map(|sizes| TensorDesc::dense(*sizes, dtype)).collect();
         let outputs = [TensorDesc::dense(output, dtype)];
@@ -144,7 +144,7 @@ mod tests {
         let attrs = [("kernel", "(3, 3)"), ("num_filter", "32"), ("no_bias", "True")];
         let inputs: &[&[usize]] = &[&[1, 16, 6, 6], &[32, 16, 3, 3], &[1], &[1], &[1], &[1]];
         let conv = ("_contrib_quantized_conv", &attrs[..]);
-        assert!(with_call(conv, (inputs, &[1, 32, 4, 4]), DType::I8, is_costly), "a quantised product");
+        assert!(with_call(conv, (inputs, &[1, 32, 4, 4]), DType::I8, is_costly), "a quantized product");
     }
 
     #[test]

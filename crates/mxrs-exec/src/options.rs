@@ -21,7 +21,7 @@ pub enum Recompute {
     /// Nothing but what is annotated.
     Off,
     /// A tenth of the arena, where that takes one pass over memory: what operators make
-    /// [again](mxrs_op::OpDef::again) from tensors that are kept anyway, relus behind batch normalisation.
+    /// [again](mxrs_op::OpDef::again) from tensors that are kept anyway, relus behind batch normalization.
     #[default]
     Light,
     /// What is cheap (`MXNET_BACKWARD_DO_MIRROR`): all but random and [costly](mxrs_op::OpDef::is_costly) operators.

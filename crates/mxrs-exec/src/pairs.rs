@@ -1,5 +1,5 @@
 //! A call and the activation behind it as one call of a training step, as [`mxrs_op::Pair`] says of an operator, where a backend
-//! other than the reference has kernels for it: batch normalisation and relu.
+//! other than the reference has kernels for it: batch normalization and relu.
 //!
 //! The activation and its gradient are no passes over memory of their own then, and its output is kept for other readers
 //! only.

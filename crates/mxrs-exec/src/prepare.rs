@@ -1,6 +1,6 @@
 //! The steps that make constants: in which order, and where the values are that only they read.
 //!
-//! A constant that is computed and then packed (a weight with a normalisation folded into it, in a kernel's layout) is
+//! A constant that is computed and then packed (a weight with a normalization folded into it, in a kernel's layout) is
 //! needed in its first form only until the second is made. Such *passing* values share one piece of memory, planned like
 //! the temporaries of a run, and the steps are ordered so that few of them live at a time. What follows: a step that reads
 //! a passing value can run only right after the step that makes it, so that one runs whenever a reader does.

@@ -7,7 +7,7 @@ use mxrs_exec::{BackwardOptions, CachedOp, CachedOpFlags, GradReq, Imperative, a
 use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::NdArray;
 
-/// Two dense layers with normalisation and dropout between them.
+/// Two dense layers with normalization and dropout between them.
 fn network() -> Graph {
     let mut net = Net::new();
     let mut call = |op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| net.call_with(op, attrs, inputs);

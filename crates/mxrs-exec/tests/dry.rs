@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// `layers` times a fully connected layer of 8 and a tanh, on `data` [4, 8].
 fn network(layers: usize) -> Graph {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut names = NameManager::new();
     let mut x = Symbol::variable("data");
     for _ in 0..layers {
@@ -21,7 +21,7 @@ fn network(layers: usize) -> Graph {
 }
 
 fn options() -> BindOptions {
-    BindOptions { ops: mxrs_ops::catalogue(), ..BindOptions::new(vec![Arc::new(ReferenceBackend)]) }
+    BindOptions { ops: mxrs_ops::catalog(), ..BindOptions::new(vec![Arc::new(ReferenceBackend)]) }
 }
 
 fn training() -> BindOptions {

@@ -1,5 +1,5 @@
 //! A1 and C1 for every differentiable operator: what the tape keeps and computes, and what a cached graph computes, is bit
-//! for bit the declared gradient, which the catalogue's own tests compare with central differences.
+//! for bit the declared gradient, which the catalog's own tests compare with central differences.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn weights(desc: &TensorDesc) -> AlignedBuffer {
 
 /// The independent tape of the test kit.
 fn expected(p: &Prepared, op: &Arc<OpDef>, sample: &Sample, wants: &[bool]) -> Result<Gradients> {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut tape = Tape::new(&ops, p.is_train);
     let leaves = p.inputs.iter().zip(&p.data).map(|(d, b)| tape.leaf(d.clone(), b.clone()));
     let inputs = leaves.collect::<Result<Vec<GradValue>>>()?;
@@ -88,7 +88,7 @@ fn graph_of(op: &Arc<OpDef>, attrs: &Attrs, n_inputs: usize, n_visible: usize) -
 #[test]
 fn a1_c1_every_sample_of_every_differentiable_operator() {
     let nd = imperative();
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let (mut n_compared, mut wrong) = (0, Vec::new());
     for op in ops.iter().filter(|op| matches!(op.gradient, Gradient::By(_))) {
         for sample in (op.samples)() {

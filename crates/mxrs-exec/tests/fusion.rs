@@ -69,7 +69,7 @@ fn chain() -> Graph {
 
 const IMAGES: [usize; 4] = [2, 3, 4, 4];
 
-/// A random network on `data` [2, 3, 4, 4]: pointwise calls of several types among convolutions, normalisations with
+/// A random network on `data` [2, 3, 4, 4]: pointwise calls of several types among convolutions, normalizations with
 /// auxiliary states, softmax and dropout; shared operands, several outputs.
 fn random_net(seed: u64) -> Graph {
     let (mut net, mut random) = (Net::new(), Seeded::new(seed));

@@ -50,7 +50,7 @@ impl Kernel for Never {
 }
 
 fn layers() -> Graph {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut names = NameManager::new();
     let mut x = Symbol::variable("data");
     for _ in 0..N_LAYERS {

@@ -14,7 +14,7 @@ use mxrs_op::Attrs;
 use mxrs_types::{DType, ErrorKind, Result, Shape};
 
 fn call(name: &str, op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]) -> Symbol {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut call = SymbolCall::new(ops.get(op).expect("a built operator")).name(name);
     for (key, value) in attrs {
         call = call.attr(*key, value);
@@ -35,7 +35,7 @@ fn expect<T>(result: Result<T>, words: &[&str]) {
 /// G1: an edge that would close a cycle is refused where it is added: nodes can only refer to those before them.
 #[test]
 fn g1_a_cycle_is_refused_where_it_would_close() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut b = GraphBuilder::new();
     let x = b.add_variable("x", Attrs::new());
     let relu = ops.get("relu").unwrap();

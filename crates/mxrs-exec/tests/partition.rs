@@ -5,10 +5,10 @@ mod common;
 mod constants;
 #[path = "partition/nets.rs"]
 mod nets;
-#[path = "partition/normalised.rs"]
-mod normalised;
-#[path = "partition/quantised.rs"]
-mod quantised;
+#[path = "partition/normalized.rs"]
+mod normalized;
+#[path = "partition/quantized.rs"]
+mod quantized;
 #[path = "partition/random.rs"]
 mod random;
 #[path = "partition/who.rs"]
@@ -117,7 +117,7 @@ fn g23_of_gammas_and_biases_every_kind_is_folded() {
 
 #[test]
 fn g23_other_axes_and_layouts() {
-    // Channels last: normalised along them, folded; along another axis, not.
+    // Channels last: normalized along them, folded; along another axis, not.
     for (axis, expected) in
         [("-1", &["Convolution"][..]), ("3", &["Convolution"]), ("1", &["Convolution", "BatchNorm"])]
     {
@@ -130,7 +130,7 @@ fn g23_other_axes_and_layouts() {
 }
 
 #[test]
-fn g23_a_normalisation_that_shows_its_statistics_stays() {
+fn g23_a_normalization_that_shows_its_statistics_stays() {
     let mut net = Net::new();
     let conv = net.conv("a", "x", &[]);
     let bn = net.call("BatchNorm", "bn", &[&conv], &[("output_mean_var", "True")]);
@@ -172,7 +172,7 @@ fn g23_functions_that_end_a_product() {
 }
 
 #[test]
-fn g23_normalisation_with_relu_is_one_call() {
+fn g23_normalization_with_relu_is_one_call() {
     let mut net = Net::new();
     let bn = net.call("BatchNorm", "bn", &["x"], &[("fix_gamma", "False")]);
     let relu = net.call("relu", "relu", &[&bn], &[]);

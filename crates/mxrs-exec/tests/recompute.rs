@@ -14,7 +14,7 @@ use mxrs_types::{Result, Shape};
 
 const CONV: [(&str, &str); 3] = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "4")];
 
-/// `layers` times convolution, batch normalisation and relu on `data` [2, 4, 6, 6], with a dropout in the middle.
+/// `layers` times convolution, batch normalization and relu on `data` [2, 4, 6, 6], with a dropout in the middle.
 fn conv_bn_relu(layers: usize, forced: &[(&str, &str)]) -> Graph {
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
@@ -150,10 +150,10 @@ fn d50_force_mirroring_decides() {
         let planned = planned(&graph, IMAGES, recompute).unwrap();
         ["Convolution", "BatchNorm", "Activation", "Dropout"].map(|op| count(&planned.steps, op))
     };
-    // The last normalisation too, whose statistics its gradient reads.
+    // The last normalization too, whose statistics its gradient reads.
     assert_eq!(counts("True", Recompute::Off), [12, 24, 23, 1]);
     assert_eq!(counts("0", Recompute::Mirror), [12, 12, 12, 1]);
-    // Relu alone would have to keep what batch normalisation gives it: nothing is won, and nothing done (G14).
+    // Relu alone would have to keep what batch normalization gives it: nothing is won, and nothing done (G14).
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
     for _ in 0..12 {

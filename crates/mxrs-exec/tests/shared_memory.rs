@@ -12,7 +12,7 @@ use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_types::{Device, Result, Shape};
 use proptest::prelude::*;
 
-/// A network over sequences: `steps` times one layer, all with the same weights, with batch normalisation and dropout.
+/// A network over sequences: `steps` times one layer, all with the same weights, with batch normalization and dropout.
 fn unrolled(steps: usize) -> Graph {
     let mut net = Net::new();
     let mut call = |op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| net.call_with(op, attrs, inputs);

@@ -9,7 +9,7 @@ fn registry(ops: &mxrs_op::OpSet) -> Registry<'_> {
 
 #[test]
 fn mxnets_checkpoints_come_back_byte_for_byte() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for name in ["lenet", "resnet8"] {
         let path = format!("{}/../../data/digits/{name}-symbol.json", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read(&path).expect("the file is in the repository");
@@ -20,7 +20,7 @@ fn mxnets_checkpoints_come_back_byte_for_byte() {
 
 /// A graph of `nodes` with the last one as its head.
 fn read(nodes: &str, args: &str, head: u32) -> mxrs_types::Result<mxrs_graph::Graph> {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let text = format!("{{\"nodes\": [{nodes}], \"arg_nodes\": [{args}], \"heads\": [[{head}, 0, 0]]}}");
     graph_from_bytes(text.as_bytes(), &registry(&ops), &Options::default()).map(|g| g.value)
 }

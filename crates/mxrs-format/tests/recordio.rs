@@ -49,7 +49,7 @@ fn files_of_mxnet_come_back_byte_for_byte() {
 }
 
 #[test]
-fn digits_are_labelled_png_images() {
+fn digits_are_labeled_png_images() {
     let rec = data("digits_val.rec");
     let mut reader = RecordReader::open(&rec, &Options::strict()).unwrap();
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! AlexNet in one column: 96-256-384-384-256 filters, normalisation after the first two activations.
+//! AlexNet in one column: 96-256-384-384-256 filters, normalization after the first two activations.
 //! Krizhevsky, Sutskever, Hinton, ImageNet classification with deep convolutional neural networks, 2012.
 
 use crate::ModelOptions;
@@ -10,9 +10,9 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     let mut net = Net::new(options);
     let mut x = net.data(false)?;
     x = net.convolution(Some("conv1"), &x, &[("kernel", &square(11)), ("stride", &square(4)), ("num_filter", &96)])?;
-    x = normalised_and_pooled(&mut net, &x)?;
+    x = normalized_and_pooled(&mut net, &x)?;
     x = net.convolution(Some("conv2"), &x, &[("kernel", &square(5)), ("pad", &square(2)), ("num_filter", &256)])?;
-    x = normalised_and_pooled(&mut net, &x)?;
+    x = normalized_and_pooled(&mut net, &x)?;
     for (name, n_filters) in [("conv3", 384), ("conv4", 384), ("conv5", 256)] {
         let attrs = [("kernel", &square(3) as _), ("pad", &square(1) as _), ("num_filter", &n_filters as _)];
         x = net.convolution(Some(name), &x, &attrs)?;
@@ -29,7 +29,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     net.softmax(&x)
 }
 
-fn normalised_and_pooled(net: &mut Net, input: &Symbol) -> Result<Symbol> {
+fn normalized_and_pooled(net: &mut Net, input: &Symbol) -> Result<Symbol> {
     let x = net.activation(None, input, "relu")?;
     let x = net.call("LRN", None, &[&x], &[("alpha", &0.0001), ("beta", &0.75), ("knorm", &2), ("nsize", &5)])?;
     pooled(net, &x)

@@ -1,4 +1,4 @@
-//! Inception with batch normalisation, and a smaller net for images up to 28 pixels. Ioffe and Szegedy,
+//! Inception with batch normalization, and a smaller net for images up to 28 pixels. Ioffe and Szegedy,
 //! arXiv:1502.03167.
 
 use crate::ModelOptions;
@@ -19,7 +19,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
 /// Filters, kernel, stride and padding of a convolution.
 type Layer = (usize, usize, usize, usize);
 
-/// Convolution (with bias), normalisation, activation: `conv_<name>`, `bn_<name>`, `relu_<name>`.
+/// Convolution (with bias), normalization, activation: `conv_<name>`, `bn_<name>`, `relu_<name>`.
 fn convolved(net: &mut Net, name: &str, input: &Symbol, (n_filters, kernel, stride, pad): Layer) -> Result<Symbol> {
     let x = net.convolution(
         Some(&format!("conv_{name}")),

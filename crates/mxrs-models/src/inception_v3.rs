@@ -31,7 +31,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     net.softmax(&x)
 }
 
-/// Convolution without bias, normalisation with fixed gamma, activation.
+/// Convolution without bias, normalization with fixed gamma, activation.
 fn convolved(
     net: &mut Net,
     name: &str,

@@ -1,8 +1,8 @@
-//! The benchmark networks as symbols, one file each, and initialisers for their parameters.
+//! The benchmark networks as symbols, one file each, and initializers for their parameters.
 //!
 //! The networks are those of MXNet 1.9.1's image-classification example: the same nodes, names, attributes and order, so
 //! that its checkpoints load and its symbol files compare equal. This crate knows no file format, no array and no
-//! executor: an initialiser fills a slice.
+//! executor: an initializer fills a slice.
 //!
 //! ```
 //! use mxrs_models::{Initializer, ModelOptions, model};

@@ -45,7 +45,7 @@ pub(crate) struct Net {
 impl Net {
     pub fn new(options: &ModelOptions) -> Self {
         Self {
-            ops: mxrs_ops::catalogue(),
+            ops: mxrs_ops::catalog(),
             names: NameManager::new(),
             dtype: options.dtype,
             n_classes: options.n_classes,

@@ -13,7 +13,7 @@ pub struct ModelOptions {
     pub image: Option<[usize; 3]>,
     /// Depth, for families that have several; part of the name otherwise (`resnet-50`).
     pub n_layers: Option<usize>,
-    /// Batch normalisation in `vgg`.
+    /// Batch normalization in `vgg`.
     pub batch_norm: bool,
     /// Element type the network computes in; the classifier's output is `F32` always.
     pub dtype: DType,

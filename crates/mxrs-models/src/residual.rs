@@ -100,7 +100,7 @@ pub(crate) fn convolution(
     net.convolution(Some(name), input, &attrs)
 }
 
-/// Batch normalisation with the residual networks' constants.
+/// Batch normalization with the residual networks' constants.
 pub(crate) fn batch_norm(net: &mut Net, name: &str, input: &Symbol, fix_gamma: bool) -> Result<Symbol> {
     let attrs: Attributes<'_> = &[("eps", &"2e-05"), ("fix_gamma", &Flag(fix_gamma)), ("momentum", &0.9)];
     net.batch_norm(name, input, attrs)

@@ -1,5 +1,5 @@
-//! Residual networks with pre-activation ("v2"): each unit normalises before it convolves, and the input itself is
-//! normalised first. He et al., Identity mappings in deep residual networks, arXiv:1603.05027.
+//! Residual networks with pre-activation ("v2"): each unit normalizes before it convolves, and the input itself is
+//! normalized first. He et al., Identity mappings in deep residual networks, arXiv:1603.05027.
 
 use crate::ModelOptions;
 use crate::net::Net;
@@ -29,7 +29,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     head(&mut net, &x)
 }
 
-/// Normalise, activate, convolve, two or three times; the first unit of a stage projects the first activation.
+/// Normalize, activate, convolve, two or three times; the first unit of a stage projects the first activation.
 fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool) -> Result<Symbol> {
     let (n, stride) = (unit.n_channels, unit.stride);
     // Filters, kernel, stride and padding of each convolution.

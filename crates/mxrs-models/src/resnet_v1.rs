@@ -1,4 +1,4 @@
-//! Residual networks as first published ("v1"): normalise after each convolution, activate after the sum.
+//! Residual networks as first published ("v1"): normalize after each convolution, activate after the sum.
 //! He et al., Deep residual learning for image recognition, arXiv:1512.03385.
 
 use crate::ModelOptions;
@@ -13,7 +13,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     let mut net = Net::new(options);
     let mut x = net.data(true)?;
     if plan.has_small_stem {
-        // The small form normalises here, but does not activate.
+        // The small form normalizes here, but does not activate.
         x = convolution(&mut net, "conv0", &x, plan.n_channels[0], 3, 1, Some(1))?;
         x = batch_norm(&mut net, "bn0", &x, false)?;
     } else {
@@ -28,7 +28,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     head(&mut net, &x)
 }
 
-/// Convolve and normalise, two or three times, with activations between; the stride is on the first convolution.
+/// Convolve and normalize, two or three times, with activations between; the stride is on the first convolution.
 fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool) -> Result<Symbol> {
     let (n, stride) = (unit.n_channels, unit.stride);
     // Filters, kernel, stride and padding of each convolution.

@@ -1,4 +1,4 @@
-//! VGG with 11, 13, 16 or 19 layers, optionally with batch normalisation. Simonyan and Zisserman, arXiv:1409.1556.
+//! VGG with 11, 13, 16 or 19 layers, optionally with batch normalization. Simonyan and Zisserman, arXiv:1409.1556.
 
 use crate::ModelOptions;
 use crate::net::{Net, square};

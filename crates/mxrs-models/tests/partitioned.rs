@@ -3,7 +3,7 @@
 use mxrs_graph::{Graph, NodeId, Partitioned, Partitioning, constant_nodes, infer_shapes, partition};
 use mxrs_models::{BENCHMARK_NETWORKS, ModelOptions, model};
 use mxrs_op::TensorDesc;
-use mxrs_ops::{Fusions, catalogue, patterns};
+use mxrs_ops::{Fusions, catalog, patterns};
 use mxrs_types::{DType, Shape};
 
 fn graph_of(network: &str) -> (Graph, Vec<TensorDesc>) {
@@ -20,7 +20,7 @@ fn partitioned(graph: &Graph, descs: &[TensorDesc]) -> Partitioned {
     let is_parameter = |id: NodeId| graph.node(id).name != "data" && !graph.is_label(id);
     let is_constant = constant_nodes(graph, false, is_parameter);
     let patterns = patterns(&Fusions::default());
-    let ops = catalogue();
+    let ops = catalog();
     let with = Partitioning { patterns: &patterns, ops: &ops, descs, is_constant: &is_constant, accept: &|_| true };
     partition(graph, &with).unwrap()
 }
@@ -39,7 +39,7 @@ fn resnet_50_v1_is_convolutions_only() {
     let (n_units, n_stages): (usize, usize) = (UNITS.iter().sum(), UNITS.len());
     let n_convs = 1 + 3 * n_units + n_stages;
     assert_eq!(count(&graph, "Convolution"), n_convs);
-    // Every convolution is normalised; activations follow the first, two of each unit, and each sum.
+    // Every convolution is normalized; activations follow the first, two of each unit, and each sum.
     assert_eq!(count(&graph, "BatchNorm"), n_convs);
     assert_eq!((count(&graph, "Activation"), count(&graph, "elemwise_add")), (1 + 3 * n_units, n_units));
     let new = partitioned(&graph, &descs);
@@ -61,14 +61,14 @@ fn resnet_50_with_pre_activation() {
     let (graph, descs) = graph_of("resnet-50");
     let (n_units, n_stages): (usize, usize) = (UNITS.iter().sum(), UNITS.len());
     let new = partitioned(&graph, &descs);
-    // The stem and the first two convolutions of each unit are normalised and activated at once.
-    let n_normalised = 1 + 2 * n_units;
-    assert_eq!(count(&new.graph, "_bn_fold_weight"), n_normalised);
+    // The stem and the first two convolutions of each unit are normalized and activated at once.
+    let n_normalized = 1 + 2 * n_units;
+    assert_eq!(count(&new.graph, "_bn_fold_weight"), n_normalized);
     // The third one of each unit takes the sum, which several read: the unit after it, or its own shortcut.
     let sums = new.graph.nodes().iter().filter(|n| n.attrs.get("with_sum") == Some("True")).count();
     assert_eq!(sums, n_units);
-    assert_eq!(count(&new.graph, "_sg_conv"), n_normalised + n_units);
-    // What normalises a sum, and the end, is not behind a convolution; the data is normalised alone.
+    assert_eq!(count(&new.graph, "_sg_conv"), n_normalized + n_units);
+    // What normalizes a sum, and the end, is not behind a convolution; the data is normalized alone.
     assert_eq!(count(&new.graph, "_sg_bn_relu"), n_units + 1);
     assert_eq!(count(&new.graph, "BatchNorm"), 1);
     // The shortcuts that project are read by their sums, which have been taken.

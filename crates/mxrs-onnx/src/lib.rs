@@ -14,7 +14,7 @@
 //! use mxrs_graph::{NameManager, Symbol, SymbolCall};
 //! use mxrs_onnx::{ExportOptions, export};
 //!
-//! let ops = mxrs_ops::catalogue();
+//! let ops = mxrs_ops::catalog();
 //! let call = SymbolCall::new(ops.get("FullyConnected")?).name("fc").attr("num_hidden", 2);
 //! let graph = call.input(&Symbol::variable("data")).build(&mut NameManager::new())?.graph()?;
 //! let params = [

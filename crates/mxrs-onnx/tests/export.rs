@@ -9,7 +9,7 @@ use mxrs_types::{DType, ErrorKind, Shape};
 
 /// A graph of calls in a row from `data`, each an operator with attributes; nodes are called `n0`, `n1`, ….
 fn chain(calls: &[(&str, &[(&str, &str)])]) -> Graph {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut names = NameManager::new();
     let mut last = Symbol::variable("data");
     for (i, (op, attrs)) in calls.iter().enumerate() {
@@ -207,7 +207,7 @@ fn all_nodes_that_cannot_be_expressed_are_named_at_once() {
 
 #[test]
 fn outputs_that_onnx_does_not_compute_are_refused() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let call = SymbolCall::new(ops.get("BatchNorm").unwrap()).name("bn").attr("output_mean_var", "True");
     let graph = call.input(&Symbol::variable("data")).build(&mut NameManager::new()).unwrap().graph().unwrap();
     let shape = Shape::from([2, 3]);
@@ -217,7 +217,7 @@ fn outputs_that_onnx_does_not_compute_are_refused() {
 
 #[test]
 fn values_have_names_of_their_own_where_nodes_have_not() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut names = NameManager::new();
     let data = Symbol::variable("data");
     let same = |input: &Symbol, names: &mut NameManager| {

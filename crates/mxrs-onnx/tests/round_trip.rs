@@ -126,7 +126,7 @@ fn every_sample_comes_back() {
     let (mut n_checked, mut n_one_way) = (0, 0);
     let mut failures = Vec::new();
     let is_exported = |name: &str| mxrs_onnx::exported_operators().any(|exported| exported == name);
-    for op in mxrs_ops::catalogue().iter().filter(|op| is_exported(op.name)) {
+    for op in mxrs_ops::catalog().iter().filter(|op| is_exported(op.name)) {
         for sample in (op.samples)().iter().filter(|sample| !sample.is_train) {
             let is_one_way = ONE_WAY.contains(&(op.name, sample.name));
             match check(op, sample, false) {
@@ -216,7 +216,7 @@ const EXTREMES: [i64; 6] = [i64::MIN, -1, 0, 1 << 31, 1 << 62, i64::MAX];
 #[test]
 fn extreme_numbers_are_errors_and_no_panics() {
     let mut n_models = 0;
-    for op in mxrs_ops::catalogue().iter() {
+    for op in mxrs_ops::catalog().iter() {
         for sample in (op.samples)().iter().filter(|sample| !sample.is_train) {
             let (graph, names) = one_call(op, sample);
             let inputs = names.iter().zip(&sample.inputs).map(|(name, input)| (name.as_str(), input.shape.clone()));

@@ -51,7 +51,7 @@ pub enum Accuracy {
     Exact,
     /// One or two roundings per element: sums, products, activations.
     Elementwise,
-    /// A reduction of moderate length: pooling, normalisation, softmax.
+    /// A reduction of moderate length: pooling, normalization, softmax.
     Reduction,
     /// Long sums of products: convolution, matrix product.
     Product,

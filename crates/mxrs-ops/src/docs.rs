@@ -1,6 +1,6 @@
-//! The operator table of the manual, written from the catalogue.
+//! The operator table of the manual, written from the catalog.
 
-use crate::{catalogue, known::known_names, not_built};
+use crate::{catalog, known::known_names, not_built};
 use mxrs_op::{InputNames, OpDef};
 use mxrs_types::DType;
 use std::collections::BTreeSet;
@@ -8,10 +8,10 @@ use std::fmt::Write;
 
 /// The text of `docs/ops.md`: every built operator, and how many are listed without being built.
 pub fn docs_markdown() -> String {
-    let ops = catalogue();
+    let ops = catalog();
     let mut text = String::from(
         "# Operators\n\n\
-         Generated from the catalogue of `mxrs-ops`; do not edit. Every operator here has a reference kernel, and backends\n\
+         Generated from the catalog of `mxrs-ops`; do not edit. Every operator here has a reference kernel, and backends\n\
          add faster ones. `name?` is an input that depends on the parameters, `name (aux)` an auxiliary state, `required`\n\
          a parameter without default.\n\n\
          | operator (aliases) | what it does | inputs | parameters | dtypes |\n|---|---|---|---|---|\n",
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn every_operator_has_a_whole_row() {
         let text = docs_markdown();
-        for op in catalogue().iter() {
+        for op in catalog().iter() {
             let start = format!("| `{}`", op.name);
             let row = text.lines().find(|l| l.starts_with(&format!("{start} "))).expect("a row");
             assert_eq!(row.replace("\\|", "").matches('|').count(), 6, "{row}");

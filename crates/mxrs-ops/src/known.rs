@@ -15,7 +15,7 @@ pub fn known_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// Canonical name of an operator that MXNet has but this catalogue does not; `None` for built and for unknown names.
+/// Canonical name of an operator that MXNet has but this catalog does not; `None` for built and for unknown names.
 ///
 /// ```
 /// assert_eq!(mxrs_ops::not_built("split"), Some("SliceChannel"));
@@ -24,7 +24,7 @@ pub fn known_names() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// ```
 pub fn not_built(name: &str) -> Option<&'static str> {
     let (_, canonical) = known_names().find(|(known, _)| *known == name)?;
-    let is_built = crate::legacy_name(name).is_some() || crate::catalogue().find(canonical).is_some();
+    let is_built = crate::legacy_name(name).is_some() || crate::catalog().find(canonical).is_some();
     (!is_built).then_some(canonical)
 }
 
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn three_kinds_of_names() {
-        let ops = crate::catalogue();
+        let ops = crate::catalog();
         assert_eq!(find(&ops, "concat").map(|op| op.name), Ok("Concat"));
         assert_eq!(find(&ops, "CuDNNBatchNorm").map(|op| op.name), Ok("BatchNorm"));
         let message = find(&ops, "split").unwrap_err().to_string();

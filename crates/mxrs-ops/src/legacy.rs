@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn successors_are_built_and_old_names_are_not() {
-        let ops = crate::catalogue();
+        let ops = crate::catalog();
         for (old, new) in LEGACY {
             assert!(ops.find(old).is_none(), "{old} is a name of its own");
             assert!(ops.find(new).is_some_and(|op| op.name == *new), "{new}");

@@ -1,14 +1,14 @@
-//! The operator catalogue: one file per operator, with its parameters, inference, reference kernel and samples.
+//! The operator catalog: one file per operator, with its parameters, inference, reference kernel and samples.
 //!
 //! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`], each under `optim` those of a family;
-//! [`catalogue`] lists them all. Names, aliases and parameters are those of MXNet 1.9.1. This crate knows no backend,
+//! [`catalog`] lists them all. Names, aliases and parameters are those of MXNet 1.9.1. This crate knows no backend,
 //! no graph and no file format: its kernels are slow and only there to be right.
 //!
 //! ```
 //! use mxrs_op::Attrs;
 //! use mxrs_types::{PartialShape, Shape};
 //!
-//! let ops = mxrs_ops::catalogue();
+//! let ops = mxrs_ops::catalog();
 //! let op = ops.get("Convolution")?;
 //! let params = op.parse(&Attrs::from([("kernel", "(3, 3)"), ("num_filter", "8")]))?;
 //! let data = PartialShape::from(Shape::from([1, 3, 32, 32]));
@@ -26,14 +26,14 @@
 mod backward;
 mod broadcast;
 mod broadcast_back;
-mod catalogue;
+mod catalog;
 mod docs;
 pub mod dtypes;
 pub mod elemwise;
 mod filled;
 pub mod fused;
 mod fused_product;
-pub mod fused_quantised;
+pub mod fused_quantized;
 mod gradients;
 mod indexing;
 mod inference;
@@ -46,8 +46,8 @@ pub mod optim;
 mod pairwise;
 mod products;
 pub mod quant;
-mod quantised;
-mod quantised_product;
+mod quantized;
+mod quantized_product;
 pub mod reduce;
 mod reduction;
 mod reshape_back;
@@ -58,12 +58,12 @@ mod updates;
 pub mod window;
 mod with_scalar;
 
-pub use catalogue::{catalogue, declared_in};
+pub use catalog::{catalog, declared_in};
 pub use docs::docs_markdown;
 pub use fused::{Fusions, patterns};
 pub use known::{find, known_names, not_built};
 pub use legacy::legacy_name;
-pub use quantised::{QuantType, Range};
+pub use quantized::{QuantType, Range};
 pub use reduction::ReduceParams;
 pub use updates::PreloadedAdamParams;
 pub use with_scalar::ScalarParams;

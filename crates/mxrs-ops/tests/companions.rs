@@ -22,7 +22,7 @@ fn whole(op: &OpDef, params: &OpParams, sample: &Sample) -> Vec<PartialShape> {
 
 #[test]
 fn g7_shapes_that_are_found_agree_with_the_whole_call() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     assert!(ops.companions().count() >= 19, "only {} backward operators", ops.companions().count());
     for op in ops.companions() {
         for sample in (op.samples)() {
@@ -51,7 +51,7 @@ fn g7_shapes_that_are_found_agree_with_the_whole_call() {
 /// The tensor whose gradient is made has the shape of the gradient, so one follows from the other.
 #[test]
 fn g7_data_follows_from_its_gradient() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let names = ["_backward_relu", "_backward_sum", "_backward_max", "_backward_slice_axis", "_backward_reshape"];
     for op in names.map(|name| ops.get(name).expect("a companion")) {
         for sample in (op.samples)() {
@@ -68,7 +68,7 @@ fn g7_data_follows_from_its_gradient() {
 #[test]
 fn impossible_head_gradients_are_refused() {
     let huge = Shape::from([11, 11, 11, 11, 11, 11, 11, 11, 11]);
-    for op in mxrs_ops::catalogue().companions() {
+    for op in mxrs_ops::catalog().companions() {
         let mut n_refused = 0;
         for sample in (op.samples)() {
             let params = op.parse(&sample.attrs).expect("readable parameters");
@@ -82,7 +82,7 @@ fn impossible_head_gradients_are_refused() {
 
 #[test]
 fn types_follow_from_the_gradients() {
-    for op in mxrs_ops::catalogue().companions() {
+    for op in mxrs_ops::catalog().companions() {
         // Some parameters name the type of the head gradient; their samples fix it.
         for sample in (op.samples)().into_iter().filter(|s| s.inputs[0].dtype.is_none()) {
             let params = op.parse(&sample.attrs).expect("readable parameters");

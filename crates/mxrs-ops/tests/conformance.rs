@@ -8,7 +8,7 @@ use mxrs_testkit::conformance::{self, Report, team};
 fn every_sample_runs_in_every_way() {
     let team = team(2);
     let mut report = Report::default();
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for op in ops.iter().chain(ops.companions()) {
         let one = conformance::run(&ReferenceBackend, op, &team);
         assert!(one.n_compared() > 0, "{}: nothing was compared", op.name);
@@ -20,7 +20,7 @@ fn every_sample_runs_in_every_way() {
 
 #[test]
 fn samples_have_unique_names_and_cover_the_corners() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for op in ops.iter().chain(ops.companions()) {
         assert!(op.is_built() && !op.summary.is_empty(), "{}", op.name);
         let samples = (op.samples)();

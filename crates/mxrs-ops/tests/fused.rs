@@ -12,7 +12,7 @@ struct Tensor {
 
 /// First output of a call in float64, at inference.
 fn call(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Tensor {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let op: &OpDef = ops.get(op).expect("an operator");
     let params = op.parse(attrs).expect("parameters");
     let mut shapes: Vec<PartialShape> = inputs.iter().map(|t| PartialShape::from(&t.shape)).collect();
@@ -44,7 +44,7 @@ fn call(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Tensor {
 
 /// First output of a call with f32 inputs, the first of them of another type, as integers of the type it has.
 fn call_typed(op: &str, attrs: &Attrs, data: DType, inputs: &[Tensor]) -> Vec<f64> {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let op: &OpDef = ops.get(op).expect("an operator");
     let params = op.parse(attrs).expect("parameters");
     let mut shapes: Vec<PartialShape> = inputs.iter().map(|t| PartialShape::from(&t.shape)).collect();
@@ -103,7 +103,7 @@ fn a_product_with_an_epilogue_is_the_calls_one_after_another() {
     let none = Attrs::new();
     for (fused, product) in [("_sg_conv", "Convolution"), ("_sg_fully_connected", "FullyConnected")] {
         let mut seen = Vec::new();
-        for sample in (mxrs_ops::catalogue().get(fused).expect("an operator").samples)() {
+        for sample in (mxrs_ops::catalog().get(fused).expect("an operator").samples)() {
             let context = format!("{fused}/{}", sample.name);
             let mut inputs = tensors(&sample);
             let got = call(fused, &sample.attrs, &inputs);
@@ -133,8 +133,8 @@ fn a_product_with_an_epilogue_is_the_calls_one_after_another() {
 }
 
 #[test]
-fn normalisation_and_relu_in_one_are_the_two() {
-    for sample in (mxrs_ops::catalogue().get("_sg_bn_relu").expect("an operator").samples)() {
+fn normalization_and_relu_in_one_are_the_two() {
+    for sample in (mxrs_ops::catalog().get("_sg_bn_relu").expect("an operator").samples)() {
         let inputs = tensors(&sample);
         let expected = call("relu", &Attrs::new(), &[call("BatchNorm", &sample.attrs, &inputs)]);
         assert_close(&call("_sg_bn_relu", &sample.attrs, &inputs), &expected, sample.name);
@@ -142,7 +142,7 @@ fn normalisation_and_relu_in_one_are_the_two() {
 }
 
 #[test]
-fn normalisation_relu_and_quantisation_in_one_are_the_three() {
+fn normalization_relu_and_quantization_in_one_are_the_three() {
     for (word, levels, most) in [("int8", 127.5, 127.0), ("uint8", 255.5, 255.0)] {
         let reach = 0.5;
         let attrs = |more: &[(&'static str, &'static str)]| -> Attrs {
@@ -150,7 +150,7 @@ fn normalisation_relu_and_quantisation_in_one_are_the_three() {
         };
         let shapes: [&[usize]; 5] = [&[2, 12, 6, 5], &[12], &[12], &[12], &[12]];
         let positive = mxrs_op::Fill::Uniform(0.1, 2.0);
-        let sample = Sample::new("quantised", [("a", "b")], &shapes);
+        let sample = Sample::new("quantized", [("a", "b")], &shapes);
         let inputs = tensors(&sample.fill(1, positive.clone()).fill(4, positive));
         let range = [("out_type", word), ("min_calib_range", "0"), ("max_calib_range", "0.5")];
         let got = call_typed("_sg_bn_relu_quantize", &attrs(&range), DType::F32, &inputs);
@@ -164,7 +164,7 @@ fn normalisation_relu_and_quantisation_in_one_are_the_three() {
 }
 
 #[test]
-fn normalisation_of_integers_is_that_of_what_they_stand_for() {
+fn normalization_of_integers_is_that_of_what_they_stand_for() {
     for (bytes, levels) in [(DType::I8, 127.5), (DType::U8, 255.5)] {
         for (relu, word, out_levels, [least, most]) in [
             (false, "int8", 127.5, [-128.0, 127.0]),
@@ -207,7 +207,7 @@ fn normalisation_of_integers_is_that_of_what_they_stand_for() {
 }
 
 #[test]
-fn folded_weights_and_biases_give_what_normalisation_gives() {
+fn folded_weights_and_biases_give_what_normalization_gives() {
     for (fix_gamma, no_bias) in [(false, false), (false, true), (true, false), (true, true)] {
         let word = |b: bool| if b { "True" } else { "False" };
         let conv = Attrs::from([("kernel", "(3, 3)"), ("num_filter", "4"), ("no_bias", word(no_bias))]);

@@ -1,5 +1,5 @@
 //! Reference kernels and inference against MXNet 1.9.1: the recordings of `tests/mxnet/make_golden.py`
-//! `make_quantised.py` and `make_updates.py`.
+//! `make_quantized.py` and `make_updates.py`.
 
 mod arrays;
 mod first_principles;
@@ -77,7 +77,7 @@ fn attrs(map: &BTreeMap<String, String>) -> Attrs {
 /// Every recording, with its operator.
 fn recordings() -> Vec<(Golden, OpDef)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut all: Vec<(Golden, OpDef)> = std::fs::read_dir(folder)
         .expect("the folder of recordings")
         .map(|entry| {
@@ -196,7 +196,7 @@ fn inputs_are_named_and_outputs_counted_as_in_graphs() {
 #[test]
 fn every_operator_is_recorded() {
     let recorded: Vec<String> = recordings().into_iter().map(|(golden, _)| golden.op).collect();
-    for op in mxrs_ops::catalogue().iter() {
+    for op in mxrs_ops::catalog().iter() {
         assert!(recorded.iter().any(|name| name == op.name), "{} has no recording", op.name);
     }
 }

@@ -22,7 +22,7 @@ fn options(_name: &str) -> Options {
 fn in_folder(ops: &OpSet, folder: &str) -> Vec<Arc<OpDef>> {
     mxrs_ops::declared_in()
         .filter(|(file, _)| file.starts_with(&format!("{folder}/")))
-        .map(|(_, op)| Arc::clone(ops.get(op.name).expect("an operator of the catalogue")))
+        .map(|(_, op)| Arc::clone(ops.get(op.name).expect("an operator of the catalog")))
         .collect()
 }
 
@@ -36,7 +36,7 @@ fn add(all: &mut GradientReport, op: &str, report: GradientReport, is_compared: 
 
 /// G9 and G10 for a folder.
 fn check_folder(folder: &str) {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut all = GradientReport::default();
     for op in in_folder(&ops, folder) {
         let report = gradient::check(&ops, &op, &options(op.name));
@@ -48,7 +48,7 @@ fn check_folder(folder: &str) {
 
 /// The derivatives of derivatives for a folder.
 fn check_folder_twice(folder: &str) {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut all = GradientReport::default();
     for op in in_folder(&ops, folder) {
         if matches!(op.gradient, Gradient::Zero) || NO_SECOND_ORDER.contains(&op.name) {
@@ -107,10 +107,10 @@ fn g9_reductions_twice() {
 
 #[test]
 fn every_gradient_is_declared() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let is_undefined = |op: &&Arc<OpDef>| matches!(op.gradient, Gradient::Undefined);
     let undefined: BTreeSet<&str> = ops.iter().filter(is_undefined).map(|op| op.name).collect();
-    // Quantised tensors are for inference, updates are what gradients are for.
+    // Quantized tensors are for inference, updates are what gradients are for.
     let is_final = |file: &str| file.starts_with("quant/") || file.starts_with("optim/");
     let never = mxrs_ops::declared_in().filter(|(file, _)| is_final(file)).map(|(_, op)| op.name);
     assert_eq!(undefined, never.collect());

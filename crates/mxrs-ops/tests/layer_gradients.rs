@@ -90,7 +90,7 @@ fn check_case(ops: &OpSet, op: &Arc<OpDef>, case: &Case) -> Result<usize, String
 /// G9, G14: gradients, and moving statistics after a step, are MXNet's.
 #[test]
 fn g9_gradients_are_mxnets() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let (mut failures, mut n_compared) = (Vec::new(), 0);
     for name in layers() {
         let golden = recordings(name);
@@ -155,7 +155,7 @@ fn options(op: &str) -> Options {
 
 #[test]
 fn g9_gradients_are_derivatives() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for name in layers() {
         let report = gradient::check(&ops, ops.get(name).expect("a layer"), &options(name));
         report.assert_ok();
@@ -165,7 +165,7 @@ fn g9_gradients_are_derivatives() {
 
 #[test]
 fn g9_every_form_of_softmax_output_is_the_derivative_of_a_cross_entropy() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let op = ops.get("SoftmaxOutput").expect("an operator");
     let labels = Fill::Integers(-1, 4);
     let multi = ("multi_output", "True");
@@ -196,7 +196,7 @@ fn g9_every_form_of_softmax_output_is_the_derivative_of_a_cross_entropy() {
 /// With `out_grad` the gradient is the one without, times the gradient of out.
 #[test]
 fn out_grad_is_multiplied_in() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let op = ops.get("SoftmaxOutput").expect("an operator");
     for with in [&[("multi_output", "True")][..], &[("grad_scale", "3")], &[]] {
         let gradient_of_data = |attrs: Attrs| {
@@ -224,7 +224,7 @@ fn out_grad_is_multiplied_in() {
 /// Products, and layers that are linear or smooth functions of what was saved, have second derivatives too.
 #[test]
 fn g9_second_derivatives() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for name in ["FullyConnected", "Convolution", "Activation", "Dropout", "Pooling"] {
         let op = ops.get(name).expect("a layer");
         let mut report = GradientReport::default();
@@ -245,7 +245,7 @@ fn g9_second_derivatives() {
 /// Backward operators are differentiated as operators of their own, where they say they can be.
 #[test]
 fn g9_products_of_products() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for layer in ["FullyConnected", "Convolution"] {
         for part in ["data", "weight", "bias"] {
             let op = ops.get(&format!("_backward_{layer}_{part}")).expect("a companion");

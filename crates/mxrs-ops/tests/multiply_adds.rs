@@ -4,7 +4,7 @@ use mxrs_op::{Attrs, OpCall, TensorDesc};
 use mxrs_types::DType;
 
 fn count(name: &str, attrs: &[(&str, &str)], inputs: &[&[usize]], outputs: &[&[usize]]) -> u64 {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let op = ops.get(name).expect("a built operator");
     let attrs: Attrs = attrs.iter().copied().collect();
     let params = op.parse(&attrs).expect("well-formed attributes");

@@ -30,7 +30,7 @@ fn spelt((name, text): (String, String)) -> (String, String) {
 #[test]
 fn built_operators_describe_themselves_as_mxnet_does() {
     let oracle = oracle();
-    for op in mxrs_ops::catalogue().iter() {
+    for op in mxrs_ops::catalog().iter() {
         let recorded = oracle.get(op.name).unwrap_or_else(|| panic!("{} is no MXNet operator", op.name));
         let params: Vec<(String, String)> = op
             .argument_specs()

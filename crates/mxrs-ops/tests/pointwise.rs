@@ -102,7 +102,7 @@ fn contradiction_of(op: &OpDef, prepared: &Prepared, in_parts: bool) -> Result<(
 
 #[test]
 fn what_claims_to_be_pointwise_is() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let mut n_claims = 0;
     for op in ops.iter().chain(ops.companions()).filter(|op| op.pointwise == Pointwise::Yes) {
         contradiction(op, true).unwrap_or_else(|e| panic!("{e}"));
@@ -118,7 +118,7 @@ fn what_does_not_claim_it_is_not_pointwise() {
         "Dropout",           // random in training
         "_backward_Dropout", // the mask may have sizes of 1
     ];
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for op in ops.iter().chain(ops.companions()).filter(|op| op.pointwise == Pointwise::No) {
         let has_inputs = !matches!(op.inputs, InputNames::Fixed([]));
         if has_inputs && !excused.contains(&op.name) {
@@ -131,10 +131,10 @@ fn what_does_not_claim_it_is_not_pointwise() {
     }
 }
 
-/// The check can fail: a copy that turns the order around, one that looks at its neighbour.
+/// The check can fail: a copy that turns the order around, one that looks at its neighbor.
 #[test]
 fn a_wrong_claim_is_found() {
-    let copy = mxrs_ops::catalogue().get("_copy").expect("a built operator").clone();
+    let copy = mxrs_ops::catalog().get("_copy").expect("a built operator").clone();
     assert_eq!(contradiction(&copy, true), Ok(()));
     let turned = OpDef {
         gradient: Gradient::Undefined,
@@ -148,7 +148,7 @@ fn a_wrong_claim_is_found() {
         ..(*copy).clone()
     };
     assert!(contradiction(&turned, true).is_err());
-    let neighbour = OpDef {
+    let neighbor = OpDef {
         reference: Some(|_, inputs, outputs, _| {
             let n = inputs[0].bytes.len();
             outputs[0].bytes.copy_from_slice(inputs[0].bytes);
@@ -159,5 +159,5 @@ fn a_wrong_claim_is_found() {
         }),
         ..turned.clone()
     };
-    assert!(contradiction(&neighbour, true).is_err());
+    assert!(contradiction(&neighbor, true).is_err());
 }

@@ -18,7 +18,7 @@
 //! # fn main() -> mxrs_types::Result<()> {
 //! let context = ArrayContext::new(Engine::new(EngineConfig::default())?, Storage::new(StorageConfig::default())?);
 //! let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
-//! options.ops = mxrs_ops::catalogue();
+//! options.ops = mxrs_ops::catalog();
 //! let nd = Imperative::new(&context, &options)?;
 //!
 //! let weight = NdArray::from_slice(&context, [2], &[1.0f32, -1.0])?;

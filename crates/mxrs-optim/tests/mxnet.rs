@@ -106,7 +106,7 @@ fn worst(document: &Value, nd: &Imperative) -> Vec<String> {
     let mut failures = Vec::new();
     for case in document["cases"].as_array().expect("cases") {
         let steps = run(nd, document, case, 4);
-        // Half-precision weights may round to the neighbour, an ulp away.
+        // Half-precision weights may round to the neighbor, an ulp away.
         let tolerance = if case["half"] == true { 1e-3 } else { 1e-6 };
         'case: for (step, (got, expected)) in steps.iter().zip(case["steps"].as_array().expect("steps")).enumerate() {
             let names = NAMES.iter().filter(|name| expected.get(**name).is_some());

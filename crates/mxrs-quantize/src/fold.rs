@@ -1,4 +1,4 @@
-//! Batch normalisation as part of the convolution or the fully connected layer before it.
+//! Batch normalization as part of the convolution or the fully connected layer before it.
 //!
 //! At inference `gamma · (conv(x) - mean) / sqrt(var + eps) + beta` is a convolution too: channel c of the weight is scaled
 //! by `s = gamma / sqrt(var + eps)` and its bias is `(bias - mean) · s + beta`. Computed in float64, stored in float32.
@@ -14,14 +14,14 @@ use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{DType, Result, ResultExt};
 use rustc_hash::FxHashMap;
 
-/// A network with its parameters (arguments and auxiliary states), and what became of its normalisations.
+/// A network with its parameters (arguments and auxiliary states), and what became of its normalizations.
 pub(crate) struct Folded {
     pub graph: Graph,
     pub params: IndexMap<String, Tensor>,
     pub nodes: Vec<NodeReport>,
 }
 
-/// A normalisation that can be folded, and the layer it goes into.
+/// A normalization that can be folded, and the layer it goes into.
 struct Fold {
     layer: NodeId,
     /// New weight, and bias.
@@ -29,7 +29,7 @@ struct Fold {
     bias: Tensor,
 }
 
-/// Folds every normalisation that can be, `is_excluded` excepted. The layer keeps its name; what read the normalisation
+/// Folds every normalization that can be, `is_excluded` excepted. The layer keeps its name; what read the normalization
 /// reads the layer.
 ///
 /// # Errors
@@ -116,7 +116,7 @@ pub(crate) fn unused_name(graph: &Graph, wanted: &str) -> String {
     name
 }
 
-/// What folding `id` gives, when it is a normalisation that can be folded.
+/// What folding `id` gives, when it is a normalization that can be folded.
 fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Result<Option<Fold>> {
     let norm = graph.node(id);
     let Some((op, parsed)) = norm.call().filter(|(op, _)| op.name == "BatchNorm") else { return Ok(None) };

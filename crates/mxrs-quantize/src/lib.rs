@@ -1,12 +1,12 @@
-//! Post-training quantisation: a float network, a few examples, and a network of 8-bit integers comes out.
+//! Post-training quantization: a float network, a few examples, and a network of 8-bit integers comes out.
 //!
-//! [`Quantizer`] decides what can be quantised and folds batch normalisation into the convolutions before it; a
+//! [`Quantizer`] decides what can be quantized and folds batch normalization into the convolutions before it; a
 //! [`Calibrator`] runs the float network on examples and collects the range of each value ([`CalibrationTable`]); the graph
-//! pass then writes MXNet's chain of quantised operators, and weights become int8 once and for all. What is written, a
+//! pass then writes MXNet's chain of quantized operators, and weights become int8 once and for all. What is written, a
 //! symbol file and a parameter file, is what MXNet's `quantize_model` writes, except for weights with a range per output
 //! channel, which it does not have ([`Granularity`]).
 //!
-//! This crate knows which operators have a quantised form. It does not know how those compute, which backend runs them,
+//! This crate knows which operators have a quantized form. It does not know how those compute, which backend runs them,
 //! where examples come from, nor the terminal.
 //!
 //! ```
@@ -14,7 +14,7 @@
 //! use mxrs_graph::{NameManager, Symbol, SymbolCall};
 //! use mxrs_quantize::{CalibMode, CalibrationTable, QuantizeOptions, Quantizer};
 //!
-//! let ops = mxrs_ops::catalogue();
+//! let ops = mxrs_ops::catalog();
 //! let call = SymbolCall::new(ops.get("FullyConnected")?).name("fc").attr("num_hidden", 2);
 //! let graph = call.input(&Symbol::variable("data")).build(&mut NameManager::new())?.graph()?;
 //! let params = [

@@ -1,11 +1,11 @@
-//! Which nodes are quantised: MXNet's smart and full modes.
+//! Which nodes are quantized: MXNet's smart and full modes.
 
 use crate::rules::{Facts, Rule};
 use crate::{QuantizeMode, QuantizeOptions, QuantizedDType};
 use mxrs_graph::{Graph, Node, NodeId};
 use mxrs_types::{Error, Result};
 
-/// The rule of each node that is quantised, and why each other one is not. Variables have neither.
+/// The rule of each node that is quantized, and why each other one is not. Variables have neither.
 pub(crate) type Marks = Vec<Result<Rule, String>>;
 
 /// Decides for every node.
@@ -27,7 +27,7 @@ pub(crate) fn mark(facts: &Facts<'_>, options: &QuantizeOptions) -> Marks {
         let (after, before) = (reached(graph, &marks, true, false), reached(graph, &marks, false, sums));
         for (index, mark) in marks.iter_mut().enumerate() {
             if mark.as_ref().is_ok_and(|rule| !rule.is_must) && !(after[index] && before[index]) {
-                *mark = Err("not between two quantised layers".to_owned());
+                *mark = Err("not between two quantized layers".to_owned());
             }
         }
     }
@@ -58,16 +58,16 @@ pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Resu
     Ok(())
 }
 
-/// Whether a call is a normalisation that only a relu reads: what it reads itself may have 8 bits, as one pass makes real
-/// numbers of them and quantises the result. The normalisations that are part of the layer before them are gone.
+/// Whether a call is a normalization that only a relu reads: what it reads itself may have 8 bits, as one pass makes real
+/// numbers of them and quantizes the result. The normalizations that are part of the layer before them are gone.
 fn is_norm_before_relu(graph: &Graph, id: NodeId) -> bool {
     let is_relu = |reader: &NodeId| matches!(graph.node(*reader).op_name(), "relu" | "Activation");
     let readers = graph.consumers(graph.output_id(id, 0));
     graph.node(id).op_name() == "BatchNorm" && matches!(readers, [(reader, _)] if is_relu(reader))
 }
 
-/// Nodes that a chain of quantisable ones connects with one that must be quantised: after it, or before it. With
-/// `with_norms` also those before a normalisation. Joined tensors are left to their normalisations in float32: joining
+/// Nodes that a chain of quantizable ones connects with one that must be quantized: after it, or before it. With
+/// `with_norms` also those before a normalization. Joined tensors are left to their normalizations in float32: joining
 /// rounds all parts once more, to one range.
 fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Vec<bool> {
     let mut reached = vec![false; graph.n_nodes()];
@@ -77,7 +77,7 @@ fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Ve
         .map(|(id, _)| (id, is_must(id)))
         .filter(|(id, is_must)| *is_must || with_norms && is_norm_before_relu(graph, *id))
         .collect();
-    // The last are followed first: layers before normalisations, so that nothing keeps them from joins.
+    // The last are followed first: layers before normalizations, so that nothing keeps them from joins.
     open.sort_by_key(|(_, is_must)| *is_must);
     while let Some((id, may_join)) = open.pop() {
         let next: Vec<NodeId> = if is_after {

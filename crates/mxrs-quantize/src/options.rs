@@ -49,8 +49,8 @@ words! {
 }
 
 words! {
-    /// Element type of quantised activations.
-    QuantizedDType, "quantised element type" {
+    /// Element type of quantized activations.
+    QuantizedDType, "quantized element type" {
         /// int8 everywhere.
         Int8 = "int8",
         /// uint8 everywhere, for networks whose activations are never negative.
@@ -62,8 +62,8 @@ words! {
 }
 
 words! {
-    /// Which operators are quantised among those that need not be.
-    QuantizeMode, "quantise mode" {
+    /// Which operators are quantized among those that need not be.
+    QuantizeMode, "quantize mode" {
         /// Those between two that must be, so that nothing is converted in vain.
         #[default]
         Smart = "smart",
@@ -83,7 +83,7 @@ words! {
     }
 }
 
-/// How a network is quantised.
+/// How a network is quantized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizeOptions {
     /// Where ranges come from.
@@ -98,7 +98,7 @@ pub struct QuantizeOptions {
     pub excluded_names: Vec<String>,
     /// Operators that stay as they are.
     pub excluded_ops: Vec<String>,
-    /// Whether batch normalisation becomes part of the convolution before it.
+    /// Whether batch normalization becomes part of the convolution before it.
     pub fold_batch_norm: bool,
     /// Whether each node that is changed or left is logged (`MXNET_QUANTIZATION_VERBOSE`).
     pub verbose: bool,

@@ -1,11 +1,11 @@
-//! The graph pass: calls that are marked become their quantised forms, with conversions where integers meet floats.
+//! The graph pass: calls that are marked become their quantized forms, with conversions where integers meet floats.
 //!
-//! MXNet's chain: `_contrib_quantize_v2` where a float value enters, the quantised operators, `_contrib_requantize` behind
+//! MXNet's chain: `_contrib_quantize_v2` where a float value enters, the quantized operators, `_contrib_requantize` behind
 //! those that sum in int32, `_contrib_dequantize` where a float operator or an output reads integers. Names are MXNet's:
 //! `quantized_<node>`, `requantize_<node>`, `<value>_quantize`, `<node>_dequantize`. A value is converted once, however many
 //! read it.
 //!
-//! Beyond MXNet: where a relu alone reads a requantised value, the range is that of the relu's result; what it would cut off
+//! Beyond MXNet: where a relu alone reads a requantized value, the range is that of the relu's result; what it would cut off
 //! is saturated, and the integers are spread over what is left. And with ranges per channel, which MXNet does not have
 //! anyway, a bias stays float32, and int32 sums of products that a float operator reads become floats at once, not by way of
 //! 8 bits.
@@ -27,18 +27,18 @@ const QUANTIZE: &str = "_contrib_quantize_v2";
 const REQUANTIZE: &str = "_contrib_requantize";
 const DEQUANTIZE: &str = "_contrib_dequantize";
 
-/// The quantised graph and what its making was about.
+/// The quantized graph and what its making was about.
 #[derive(Debug)]
 pub(crate) struct Emitted {
     pub graph: Graph,
     /// Where values become integers, in order.
     pub ranges: Vec<WrittenRange>,
-    /// Parameters that are read in quantised form: weight, and bias if there is one, with the value their layer reads.
+    /// Parameters that are read in quantized form: weight, and bias if there is one, with the value their layer reads.
     pub weights: Vec<LayerParams>,
     pub n_dequantize: usize,
 }
 
-/// The parameters of a quantised layer.
+/// The parameters of a quantized layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LayerParams {
     pub weight: String,
@@ -65,7 +65,7 @@ struct Pass<'a> {
     integers: FxHashMap<EntryId, Quantized>,
     /// The same as sums of products in 32 bits.
     sums: FxHashMap<EntryId, Quantized>,
-    /// Quantised parameters by name.
+    /// Quantized parameters by name.
     params: FxHashMap<String, Quantized>,
     /// What each node that is copied has become.
     copied: FxHashMap<NodeId, NodeId>,
@@ -74,11 +74,11 @@ struct Pass<'a> {
     n_dequantize: usize,
 }
 
-/// Makes the quantised graph. Without ranges in `table` those are computed at each run; [`Emitted::ranges`] tells which
+/// Makes the quantized graph. Without ranges in `table` those are computed at each run; [`Emitted::ranges`] tells which
 /// values they are of.
 ///
 /// # Errors
-/// A value with negative numbers that is to be uint8; quantised operators that refuse the attributes of the float one.
+/// A value with negative numbers that is to be uint8; quantized operators that refuse the attributes of the float one.
 pub(crate) fn emit(
     graph: &Graph,
     marks: &Marks,
@@ -143,7 +143,7 @@ impl Pass<'_> {
         self.out.add_control_deps(new, &deps)
     }
 
-    /// Adds the quantised form of a call.
+    /// Adds the quantized form of a call.
     fn quantized_node(&mut self, id: NodeId, node: &Node, rule: Rule) -> Result<()> {
         let mut inputs: Vec<Quantized> = Vec::with_capacity(node.inputs.len());
         for (position, input) in node.inputs.iter().enumerate() {
@@ -212,7 +212,7 @@ impl Pass<'_> {
         self.out.add_op(self.ops.get(op)?, name, attrs, inputs.to_vec())
     }
 
-    /// The value whose range a requantised output gets: the result of the relu that alone reads it, or itself.
+    /// The value whose range a requantized output gets: the result of the relu that alone reads it, or itself.
     fn requantized_value(&self, output: EntryId) -> String {
         let is_head = self.graph.heads().iter().any(|head| self.graph.entry_id(*head) == output);
         let entry = match self.graph.consumers(output) {
@@ -244,7 +244,7 @@ impl Pass<'_> {
         if let Some(found) = self.floats.get(&id) {
             return Ok(Entry { version: entry.version, ..*found });
         }
-        // Sums of products; those of quantised tensors are read in 8 bits by everyone.
+        // Sums of products; those of quantized tensors are read in 8 bits by everyone.
         let is_product = self.marks[entry.node.index()].as_ref().is_ok_and(|rule| rule.is_must);
         let exact = if self.is_plain || !is_product { None } else { self.sums.get(&id).copied() };
         let integers = if exact.is_some() { exact } else { self.bytes(id)? };
@@ -275,12 +275,12 @@ impl Pass<'_> {
     }
 }
 
-/// The three outputs of a quantised call.
+/// The three outputs of a quantized call.
 fn triple(node: NodeId) -> Quantized {
     [0, 1, 2].map(|index| Entry::new(node, index))
 }
 
-/// Names of the arrays that stand for a quantised parameter.
+/// Names of the arrays that stand for a quantized parameter.
 pub(crate) fn param_names(name: &str) -> [String; 3] {
     ["", "_min", "_max"].map(|suffix| format!("{name}_quantize{suffix}"))
 }

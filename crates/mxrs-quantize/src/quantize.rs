@@ -1,4 +1,4 @@
-//! From a float network to a quantised one: fold, mark, calibrate, emit, quantise the weights.
+//! From a float network to a quantized one: fold, mark, calibrate, emit, quantize the weights.
 
 use crate::fold::{fold_batch_norms, values};
 use crate::mark::{Marks, check_exclusions, is_excluded, mark};
@@ -23,7 +23,7 @@ const STEPS: f32 = 255.5 * 127.5;
 /// The least range of activations that a bias is made to fit where none is known.
 const LEAST_RANGE: f32 = 1e-2;
 
-/// A float network that is being quantised: what will be done is decided, the ranges are missing.
+/// A float network that is being quantized: what will be done is decided, the ranges are missing.
 pub struct Quantizer {
     graph: Graph,
     params: IndexMap<String, Tensor>,
@@ -37,7 +37,7 @@ pub struct Quantizer {
     needed: Vec<String>,
 }
 
-/// A quantised network.
+/// A quantized network.
 #[derive(Debug)]
 pub struct QuantizedNetwork {
     /// The graph.
@@ -49,10 +49,10 @@ pub struct QuantizedNetwork {
 }
 
 impl Quantizer {
-    /// Decides what is quantised in a network with these parameters (arguments and auxiliary states by name).
+    /// Decides what is quantized in a network with these parameters (arguments and auxiliary states by name).
     ///
     /// # Errors
-    /// Exclusions that exclude nothing; a network in which nothing can be quantised, with the reasons; uint8 without
+    /// Exclusions that exclude nothing; a network in which nothing can be quantized, with the reasons; uint8 without
     /// calibration.
     pub fn new(
         graph: &Graph,
@@ -91,7 +91,7 @@ impl Quantizer {
         };
         if !made.marks.iter().any(Result::is_ok) {
             let expected = "a convolution or fully connected layer with float32 parameters that is not excluded";
-            return Err(Error::invalid("network to quantise", made.reasons(), expected));
+            return Err(Error::invalid("network to quantize", made.reasons(), expected));
         }
         let mut needed = made.emit(&CalibrationTable::empty())?.ranges.into_iter().map(|range| range.value).collect();
         std::mem::swap(&mut made.needed, &mut needed);
@@ -104,14 +104,14 @@ impl Quantizer {
     fn reasons(&self) -> String {
         let calls = self.graph.iter().filter(|(_, node)| !node.is_variable());
         let reasons = calls.filter_map(|(id, node)| match &self.marks[id.index()] {
-            Err(reason) if reason != "no quantised form" => Some(format!("`{}`: {reason}", node.name)),
+            Err(reason) if reason != "no quantized form" => Some(format!("`{}`: {reason}", node.name)),
             _ => None,
         });
         let reasons: Vec<String> = reasons.take(4).collect();
-        if reasons.is_empty() { "no layer that has a quantised form".into() } else { reasons.join("; ") }
+        if reasons.is_empty() { "no layer that has a quantized form".into() } else { reasons.join("; ") }
     }
 
-    /// The float network as it is calibrated: normalisations are folded.
+    /// The float network as it is calibrated: normalizations are folded.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -143,7 +143,7 @@ impl Quantizer {
         emit(&self.graph, &self.marks, table, &self.options, &self.ops)
     }
 
-    /// The quantised network with these ranges. Values without one get theirs at each run.
+    /// The quantized network with these ranges. Values without one get theirs at each run.
     ///
     /// # Errors
     /// A range with negative numbers where uint8 is asked for; parameters that are not finite.
@@ -191,7 +191,7 @@ impl Quantizer {
         self.order.iter().map(report).collect()
     }
 
-    /// Adds the quantised weight and bias of a layer to the parameters.
+    /// Adds the quantized weight and bias of a layer to the parameters.
     fn quantize_layer(
         &self,
         layer: &LayerParams,
@@ -211,7 +211,7 @@ impl Quantizer {
             let Some(float) = values(&self.params, name) else { return Ok(()) };
             let QuantizedParam { values, min, max } =
                 quantize_param(&float.shape, &float.values, granularity, at_least)
-                    .context(|| format!("quantising `{name}`"))?;
+                    .context(|| format!("quantizing `{name}`"))?;
             params.extend([(values_name, values), (min_name, min), (max_name, max)]);
             Ok(())
         };

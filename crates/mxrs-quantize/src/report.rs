@@ -1,11 +1,11 @@
-//! What the pass did, node by node: for people who ask why a layer is not quantised.
+//! What the pass did, node by node: for people who ask why a layer is not quantized.
 
 use crate::table::Range;
 
 /// What became of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is quantised now.
+    /// It is quantized now.
     Quantized,
     /// It is part of another node now.
     Folded {
@@ -33,7 +33,7 @@ pub struct NodeReport {
 /// A range that was written into the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenRange {
-    /// The node that quantises or requantises.
+    /// The node that quantizes or requantizes.
     pub node: String,
     /// The float value whose range it is.
     pub value: String,
@@ -57,7 +57,7 @@ pub struct QuantizeReport {
 }
 
 impl QuantizeReport {
-    /// Number of quantised nodes.
+    /// Number of quantized nodes.
     pub fn n_quantized(&self) -> usize {
         self.nodes.iter().filter(|node| node.outcome == Outcome::Quantized).count()
     }

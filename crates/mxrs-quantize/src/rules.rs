@@ -1,4 +1,4 @@
-//! Which calls have a quantised form, which one, and why others have none.
+//! Which calls have a quantized form, which one, and why others have none.
 
 use crate::fold::values;
 use indexmap::IndexMap;
@@ -11,12 +11,12 @@ use mxrs_ops::nn::pooling::{PoolType, PoolingParams};
 use mxrs_ops::shape::concat::ConcatParams;
 use mxrs_types::DType;
 
-/// How a call is quantised.
+/// How a call is quantized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// The quantised operator.
+    /// The quantized operator.
     pub op: &'static str,
-    /// Whether it is what quantisation is for, and not only something that integers can pass through.
+    /// Whether it is what quantization is for, and not only something that integers can pass through.
     pub is_must: bool,
     /// How many inputs, from the first on, are activations; the others are a weight and a bias.
     pub n_activations: Activations,
@@ -60,27 +60,27 @@ impl Facts<'_> {
             "Convolution" => {
                 let params: &ConvolutionParams = params.get();
                 if params.is_channels_last() {
-                    return Err("channels are last; quantised convolutions have them second".into());
+                    return Err("channels are last; quantized convolutions have them second".into());
                 }
                 Rule::must("_contrib_quantized_conv")
             }
             "FullyConnected" => Rule::must("_contrib_quantized_fully_connected"),
             "Pooling" => match params.get::<PoolingParams>().pool_type {
                 PoolType::Max | PoolType::Avg => Rule::support("_contrib_quantized_pooling"),
-                _ => return Err("only max and avg pooling have a quantised form".into()),
+                _ => return Err("only max and avg pooling have a quantized form".into()),
             },
             "Activation" => match params.get::<ActivationParams>().act_type {
                 ActType::Relu => Rule::support("_contrib_quantized_act"),
-                _ => return Err("only relu has a quantised form".into()),
+                _ => return Err("only relu has a quantized form".into()),
             },
             "relu" => Rule::support("_contrib_quantized_act"),
             "Flatten" => Rule::support("_contrib_quantized_flatten"),
             "Concat" => match params.get::<ConcatParams>().dim {
                 1.. => Rule::support("_contrib_quantized_concat"),
-                _ => return Err("only a join along an axis after the first has a quantised form".into()),
+                _ => return Err("only a join along an axis after the first has a quantized form".into()),
             },
             "elemwise_add" => Rule { needs_requantize: true, ..Rule::support("_contrib_quantized_elemwise_add") },
-            _ => return Err("no quantised form".into()),
+            _ => return Err("no quantized form".into()),
         };
         for (position, input) in node.inputs.iter().enumerate() {
             let dtype = *self.dtypes.entry(self.graph.entry_id(*input));

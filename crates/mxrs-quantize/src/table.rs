@@ -1,4 +1,4 @@
-//! The calibration table: the range of each value that is quantised, written beside a network for people and programs.
+//! The calibration table: the range of each value that is quantized, written beside a network for people and programs.
 
 use crate::CalibMode;
 use indexmap::IndexMap;
@@ -7,7 +7,7 @@ use mxrs_types::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The range that a value is quantised in.
+/// The range that a value is quantized in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// What becomes the least integer; 0 for values that are never negative.
@@ -31,7 +31,7 @@ impl Range {
 /// What calibration found out about one value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibrated {
-    /// The range to quantise in.
+    /// The range to quantize in.
     #[serde(flatten)]
     pub range: Range,
     /// Least value seen.

@@ -1,4 +1,4 @@
-//! Weights and biases as 8-bit integers, computed once: value = integer · range / 127.5, as the quantised operators read
+//! Weights and biases as 8-bit integers, computed once: value = integer · range / 127.5, as the quantized operators read
 //! them.
 //!
 //! MXNet's `_contrib_quantize` counts 127 steps to a range and most of its kernels 127.5; integers here differ from those
@@ -25,7 +25,7 @@ pub struct QuantizedParam {
     pub max: Tensor,
 }
 
-/// Quantises `values`. With [`Granularity::Channel`] every index of the first axis has a range of its own. `at_least` is the
+/// Quantizes `values`. With [`Granularity::Channel`] every index of the first axis has a range of its own. `at_least` is the
 /// least range for each index of the first axis: a range no smaller than that keeps what is derived from it in bounds.
 ///
 /// # Errors
@@ -37,11 +37,11 @@ pub fn quantize_param(
     at_least: &[f32],
 ) -> Result<QuantizedParam> {
     if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
-        return Err(Error::invalid("values of a parameter to quantise", bad, "finite numbers"));
+        return Err(Error::invalid("values of a parameter to quantize", bad, "finite numbers"));
     }
     let n_channels = shape.first().copied().unwrap_or(1);
     if values.is_empty() || n_channels == 0 {
-        return Err(Error::invalid("shape of a parameter to quantise", shape, "one element at least"));
+        return Err(Error::invalid("shape of a parameter to quantize", shape, "one element at least"));
     }
     let n_ranges = if granularity == Granularity::Channel { n_channels } else { 1 };
     let row = values.len() / n_ranges;

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 /// Device memory that belongs to whoever holds this value; dropping it returns the memory to its pool, also after the
 /// last [`Storage`](crate::Storage) handle is gone.
 ///
-/// The bytes are not initialised: fresh from the system, or whatever an earlier owner left. The pointer may be read and
+/// The bytes are not initialized: fresh from the system, or whatever an earlier owner left. The pointer may be read and
 /// written through by the host only where [`Device::is_host`] holds, and it is the caller who orders those accesses.
 ///
 /// Work that a device does later, on a stream of its own, is the pool's concern too: who drops a block promises that no

@@ -16,7 +16,7 @@ pub enum PoolKind {
     Round,
     /// No reuse: each request goes to the device, exact size.
     Unpooled,
-    /// Blocks cut out of longer ranges, each time the shortest free one that fits; freed neighbours are joined. Holds the
+    /// Blocks cut out of longer ranges, each time the shortest free one that fits; freed neighbors are joined. Holds the
     /// least memory where sizes keep changing. MXNet does not have it.
     BestFit,
 }

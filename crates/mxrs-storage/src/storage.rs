@@ -133,7 +133,7 @@ impl Storage {
     ///
     /// A thread gets back the block of this size class that it freed last, unless another thread had nothing else to take;
     /// after its own come those that were freed elsewhere. Under [`PoolKind::BestFit`] the same, as long as it has not been
-    /// joined with its neighbours.
+    /// joined with its neighbors.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if the device has no room, also after all cached

@@ -212,7 +212,7 @@ fn quarter(storage: &Storage) -> Block {
     storage.allocate(CPU, SIZE / 4, Tag::new("quarter")).unwrap()
 }
 
-/// Half a segment: two neighbouring quarters when joined.
+/// Half a segment: two neighboring quarters when joined.
 fn half(storage: &Storage) -> Block {
     storage.allocate(CPU, SIZE / 2, Tag::new("half")).unwrap()
 }

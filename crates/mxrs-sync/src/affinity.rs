@@ -13,11 +13,11 @@ pub enum Placement {
     None,
     /// No pinning, and the affinity interface is off; the same as [`Placement::None`] here.
     Disabled,
-    /// Neighbours in number are neighbours on the machine.
+    /// Neighbors in number are neighbors on the machine.
     Compact,
-    /// Neighbours in number are as far apart as possible.
+    /// Neighbors in number are as far apart as possible.
     Scatter,
-    /// As many threads on each core as on any other, neighbours in number on one core.
+    /// As many threads on each core as on any other, neighbors in number on one core.
     Balanced {
         /// Team size the balance is for.
         threads: usize,
@@ -148,7 +148,7 @@ pub fn pin_current(cpu: usize) -> Result<()> {
     let bits = libc::c_ulong::BITS as usize;
     let mut words = [0 as libc::c_ulong; MASK_WORDS];
     *words.get_mut(cpu / bits).ok_or_else(refused)? |= 1 << (cpu % bits);
-    // SAFETY: the kernel reads `size_of_val(&words)` bytes from `words`, which is that large and initialised; pid 0 is
+    // SAFETY: the kernel reads `size_of_val(&words)` bytes from `words`, which is that large and initialized; pid 0 is
     // the calling thread, so no other thread is affected.
     let rc = unsafe { libc::sched_setaffinity(0, size_of_val(&words), words.as_ptr().cast()) };
     if rc == 0 { Ok(()) } else { Err(refused()) }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn balanced_keeps_neighbours_on_one_core() {
+    fn balanced_keeps_neighbors_on_one_core() {
         let list = |threads| cpu_list(Placement::Balanced { threads }, 0, 0, &[], &eight()).unwrap();
         assert_eq!(list(4), [0, 1, 2, 3]);
         assert_eq!(list(6), [0, 4, 1, 5, 2, 3]);

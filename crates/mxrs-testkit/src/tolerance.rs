@@ -35,7 +35,7 @@ impl Tolerance {
     const T3_TERMS: usize = 4096;
 
     /// The tolerance of an accuracy class for results of this type. Integers and bools always agree exactly, unless they
-    /// are quantised.
+    /// are quantized.
     pub fn of(accuracy: Accuracy, dtype: DType) -> Self {
         match (accuracy, dtype) {
             (Accuracy::Exact, _) => Self::T0,
@@ -92,8 +92,8 @@ mod tests {
         assert!((Tolerance::T3.for_sum_of(4096 * 4).rtol - 2e-4).abs() < 1e-12);
         assert_eq!(Tolerance::T1.widest(Tolerance::F16), Tolerance::F16);
         assert_eq!(Tolerance::of(Accuracy::Product, DType::I32), Tolerance::T0);
-        let quantised = Tolerance::of(Accuracy::Quantum, DType::I8);
-        assert!(quantised.accepts(126.0, 127.0) && !quantised.accepts(125.0, 127.0));
+        let quantized = Tolerance::of(Accuracy::Quantum, DType::I8);
+        assert!(quantized.accepts(126.0, 127.0) && !quantized.accepts(125.0, 127.0));
         assert_eq!(Tolerance::of(Accuracy::Quantum, DType::F32), Tolerance::T3);
     }
 }

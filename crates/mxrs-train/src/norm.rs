@@ -43,7 +43,7 @@ pub fn global_norm(arrays: &[&NdArray]) -> Result<f64> {
 /// # fn main() -> mxrs_types::Result<()> {
 /// # let context = ArrayContext::new(Engine::new(EngineConfig::default())?, Storage::new(StorageConfig::default())?);
 /// # let mut options = BindOptions::new(vec![std::sync::Arc::new(mxrs_op::ReferenceBackend)]);
-/// # options.ops = mxrs_ops::catalogue();
+/// # options.ops = mxrs_ops::catalog();
 /// # let nd = Imperative::new(&context, &options)?;
 /// let (a, b) = (NdArray::from_slice(&context, [1], &[3.0f32])?, NdArray::from_slice(&context, [1], &[4.0f32])?);
 /// assert_eq!(clip_global_norm(&nd, &[&a, &b], 2.5)?, 5.0);

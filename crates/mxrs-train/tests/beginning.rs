@@ -1,4 +1,4 @@
-//! What a module begins with: parameters by initialiser, and from files of old releases.
+//! What a module begins with: parameters by initializer, and from files of old releases.
 
 mod common;
 

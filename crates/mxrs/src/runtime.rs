@@ -178,7 +178,7 @@ impl RuntimeBuilder {
         let tuning = KernelTuning::new(&settings, &backends, team.size(), search)?;
         let subgraphs = subgraphs(&settings, &backends)?;
         log_warnings(&subgraphs.warnings);
-        let ops = mxrs_ops::catalogue();
+        let ops = mxrs_ops::catalog();
         let image_team = ImageTeam::new();
         let warned = Arc::default();
         let shared = Shared { settings, arrays, team, image_team, ops, backends, subgraphs, tuning, warned };
@@ -309,7 +309,7 @@ impl Runtime {
         settings::cached_op(self.settings())
     }
 
-    /// How networks are quantised where a caller says nothing else: whether it is logged what becomes of each node
+    /// How networks are quantized where a caller says nothing else: whether it is logged what becomes of each node
     /// (`MXNET_QUANTIZATION_VERBOSE`).
     pub fn quantize_options(&self) -> QuantizeOptions {
         QuantizeOptions { verbose: self.settings().graph.quantization_verbose, ..QuantizeOptions::default() }

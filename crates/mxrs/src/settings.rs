@@ -126,7 +126,7 @@ pub fn planner(settings: &Settings) -> PlanOptions {
     PlanOptions {
         enable_inplace: settings.planner.enable_inplace,
         match_range: match_range.map(|range| u32::try_from(range).unwrap_or(u32::MAX)),
-        num_colours: u32::try_from(settings.n_colours().get()).unwrap_or(u32::MAX),
+        num_colors: u32::try_from(settings.n_colors().get()).unwrap_or(u32::MAX),
         auto_search: settings.planner.sweep_match_range || settings.memory_opt.memory_opt,
         allow_offset: settings.planner.plan != PlanWord::Pool,
         allow_pool: settings.planner.plan != PlanWord::Offset,
@@ -271,7 +271,7 @@ mod tests {
         let options = planner(&settings([("NNVM_EXEC_MATCH_RANGE", "16"), ("MXNET_EXEC_ENABLE_INPLACE", "0")]));
         assert_eq!((options.match_range, options.enable_inplace), (Some(16), false));
         let capped = planner(&settings([("MXNET_EXEC_NUM_TEMP", "5"), ("MXNET_GPU_WORKER_NTHREADS", "3")]));
-        assert_eq!(capped.num_colours, 3);
+        assert_eq!(capped.num_colors, 3);
     }
 
     #[test]

@@ -8,15 +8,15 @@ use steps::{Calls, assert_alike, count, steps};
 const WINDOW: [(&str, &str); 4] = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "32"), ("no_bias", "True")];
 const POINT: [(&str, &str); 3] = [("kernel", "(1, 1)"), ("num_filter", "32"), ("no_bias", "True")];
 
-/// Normalised data, then residual units: one with a convolution on the shortcut, two without.
+/// Normalized data, then residual units: one with a convolution on the shortcut, two without.
 fn residual(calls: &mut Calls<'_>) -> Graph {
     let data = calls.call("BatchNorm", &[], &[&Symbol::variable("x")]);
     let strided =
         [("kernel", "(3, 3)"), ("stride", "(2, 2)"), ("pad", "(1, 1)"), ("num_filter", "32"), ("no_bias", "True")];
     let mut x = calls.call("Convolution", &strided, &[&data]);
     for unit in 0..3 {
-        let normalised = calls.call("BatchNorm", &[("fix_gamma", "False")], &[&x]);
-        let active = calls.call("Activation", &[("act_type", "relu")], &[&normalised]);
+        let normalized = calls.call("BatchNorm", &[("fix_gamma", "False")], &[&x]);
+        let active = calls.call("Activation", &[("act_type", "relu")], &[&normalized]);
         let made = calls.call("Convolution", &WINDOW, &[&active]);
         let shortcut = if unit == 0 { calls.call("Convolution", &POINT, &[&active]) } else { x };
         x = calls.call("elemwise_add", &[], &[&made, &shortcut]);

@@ -1,4 +1,4 @@
-//! Batch normalisation and relu in training: one call where a backend has it, the values of two, and less memory by making
+//! Batch normalization and relu in training: one call where a backend has it, the values of two, and less memory by making
 //! outputs again, in the same bits.
 
 mod steps;
@@ -7,22 +7,22 @@ use mxrs::exec::ExecutorReport;
 use mxrs::graph::{Graph, Symbol};
 use steps::{Calls, Values, assert_alike, count};
 
-/// Residual units with pre-activation, then units of convolution, normalisation and relu, and a loss.
+/// Residual units with pre-activation, then units of convolution, normalization and relu, and a loss.
 fn network(calls: &mut Calls<'_>) -> Graph {
     let mut call = |op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| calls.call(op, attrs, inputs);
     let free = ("fix_gamma", "False");
     let window = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "32"), ("no_bias", "True")];
     let mut x = call("Convolution", &window, &[&Symbol::variable("x")]);
     for _ in 0..4 {
-        let normalised = call("BatchNorm", &[free, ("momentum", "0.5")], &[&x]);
-        let active = call("Activation", &[("act_type", "relu")], &[&normalised]);
+        let normalized = call("BatchNorm", &[free, ("momentum", "0.5")], &[&x]);
+        let active = call("Activation", &[("act_type", "relu")], &[&normalized]);
         let made = call("Convolution", &window, &[&active]);
         x = call("elemwise_add", &[], &[&made, &x]);
     }
     for _ in 0..4 {
         let made = call("Convolution", &window, &[&x]);
-        let normalised = call("BatchNorm", &[], &[&made]);
-        x = call("relu", &[], &[&normalised]);
+        let normalized = call("BatchNorm", &[], &[&made]);
+        x = call("relu", &[], &[&normalized]);
     }
     calls.loss(&x)
 }

@@ -91,7 +91,7 @@ fn twenty_steps_lead_to_the_weights_of_mxnet() {
             let norm = |values: &mut dyn Iterator<Item = f32>| values.map(|v| f64::from(v).powi(2)).sum::<f64>().sqrt();
             let pairs = theirs.iter().zip(ours.iter().step_by(step));
             let error = norm(&mut pairs.map(|(theirs, ours)| ours - theirs)) / norm(&mut theirs.iter().copied());
-            // Means of what is nearly centred are small beside what is averaged.
+            // Means of what is nearly centered are small beside what is averaged.
             let bound = if params.aux.contains_key(array) { 3e-4 } else { 1e-4 };
             assert!(error <= bound, "{name}, {array}: {error:e} away from MXNet's");
             n_compared += 1;

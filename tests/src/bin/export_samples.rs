@@ -115,7 +115,7 @@ fn main() -> Result<()> {
     let dir = Path::new(&dir);
     std::fs::create_dir_all(dir).map_err(|e| Error::io(dir, &e))?;
     let (mut written, mut refused) = (0, 0);
-    for op in mxrs::ops::catalogue().iter() {
+    for op in mxrs::ops::catalog().iter() {
         for sample in (op.samples)().iter().filter(|sample| !sample.is_train) {
             let count = if write_sample(op, sample, dir)? { &mut written } else { &mut refused };
             *count += 1;

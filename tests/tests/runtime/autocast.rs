@@ -27,7 +27,7 @@ fn recorded() -> Vec<[String; 3]> {
 fn operators_are_in_mxnets_lists() {
     let lists = recorded().into_iter().filter(|line| line[0] == "list");
     let listed: BTreeMap<String, String> = lists.map(|[_, op, what]| (op, what)).collect();
-    let ops = mxrs::ops::catalogue();
+    let ops = mxrs::ops::catalog();
     let of = |op: &OpDef, attrs: &[(&str, &str)]| {
         let params = op.parse(&attrs.iter().copied().collect::<Attrs>()).unwrap();
         (op.precision)(&params)
@@ -63,7 +63,7 @@ fn operators_are_in_mxnets_lists() {
 
 #[test]
 fn calls_read_the_types_that_they_read_in_mxnet() {
-    let ops = mxrs::ops::catalogue();
+    let ops = mxrs::ops::catalog();
     let runtime = Runtime::builder().env(&MapSource::empty()).only_backend("reference").build().unwrap();
     for network in ["lenet", "resnet8"] {
         let graph = Model::load_graph(&runtime, digits(&format!("{network}-symbol.json"))).unwrap();
@@ -119,8 +119,8 @@ fn step(executor: &Executor) -> BTreeMap<String, Vec<f32>> {
 
 /// How far a gradient may be from float32's. Roundings of 2^-9 switch relus on and off, which moves gradients far more than
 /// they themselves: PyTorch's autocast is 0.1 to 0.25 away in weights of convolutions of such a residual network, up to 0.39 in
-/// offsets of normalisations, and below 0.01 behind the last of them (`tests/pytorch/autocast_distance.py`). What is added to
-/// all the data is taken away again by the next normalisation: of its gradient only what happens at the borders is left.
+/// offsets of normalizations, and below 0.01 behind the last of them (`tests/pytorch/autocast_distance.py`). What is added to
+/// all the data is taken away again by the next normalization: of its gradient only what happens at the borders is left.
 fn tolerance(network: &str, name: &str) -> f64 {
     match (network, name) {
         (_, "output") | ("resnet8", "fc_weight" | "fc_bias") => 0.03,

@@ -14,7 +14,7 @@ const N_CLASSES: usize = 40;
 /// Convolutions and fully-connected layers at inference.
 const PRODUCTS: [&str; 4] = ["Convolution", "_sg_conv", "FullyConnected", "_sg_fully_connected"];
 
-/// A network of the catalogue, with values for all that it reads.
+/// A network of the catalog, with values for all that it reads.
 pub struct Network {
     name: &'static str,
     image: [usize; 3],

@@ -24,7 +24,7 @@ fn step(executor: &Executor, heads: &[NdArray]) -> (Vec<Vec<u8>>, usize, usize) 
 #[test]
 fn our_own_kernels_add_in_place() {
     let runtime = Runtime::builder().env(&MapSource::empty()).only_backend("cpu").build().unwrap();
-    let (mut names, ops) = (NameManager::new(), mxrs::ops::catalogue());
+    let (mut names, ops) = (NameManager::new(), mxrs::ops::catalog());
     let mut call = |op: &str, inputs: &[&Symbol]| {
         let call = SymbolCall::new(ops.get(op).expect("a built operator"));
         call.inputs(inputs.iter().copied()).build(&mut names).expect("a well-formed call")

@@ -127,7 +127,7 @@ fn on_every_engine_and_with_each_planner_switch() {
     step(&runtime, "resnet8", |o| o.plan.enable_inplace = false);
     step(&runtime, "resnet8", |o| o.plan.match_range = Some(16));
     step(&runtime, "resnet8", |o| o.plan.match_range = Some(0));
-    step(&runtime, "resnet8", |o| o.plan.num_colours = 4);
+    step(&runtime, "resnet8", |o| o.plan.num_colors = 4);
     step(&runtime, "resnet8", |o| (o.bulk_train_forward, o.bulk_train_backward) = (1, 1));
     step(&runtime, "resnet8", |o| o.grad_sum_cap = 2);
 }

@@ -20,7 +20,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Miri or the standard library's sources are missing, or Miri finds undefined behaviour.
+/// Miri or the standard library's sources are missing, or Miri finds undefined behavior.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     need_miri(&session)?;

@@ -1,6 +1,6 @@
 //! `cargo xtask tsan`: the tests of the crates with threads, under the thread sanitizer.
 //!
-//! It orders memory accesses by what synchronises them and reports two that are unordered, whether or not they met in this
+//! It orders memory accesses by what synchronizes them and reports two that are unordered, whether or not they met in this
 //! run. It knows atomics and threads but not fences; our fences only decide who sleeps, no data hangs on them. There is
 //! no list of reports to be ignored: the standard library is compiled along, so its locks and channels are followed too.
 

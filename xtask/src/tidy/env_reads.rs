@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_is_seen_and_neighbours_are_not() {
+    fn every_spelling_is_seen_and_neighbors_are_not() {
         for code in ["std::env::var_os(\"A\")", "env::vars()", "use std::env::{self, var};", "use std::env::var;"] {
             assert!(reads(code), "{code}");
         }

@@ -1,4 +1,4 @@
-//! Rule: members inherit what the root manifest says once: version, edition, licence, lints, dependency versions.
+//! Rule: members inherit what the root manifest says once: version, edition, license, lints, dependency versions.
 
 use anyhow::Result;
 use toml::{Table, Value};
@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 /// Fields of `[package]` that come from the root.
 pub const INHERITED: [&str; 5] = ["version", "edition", "rust-version", "license", "repository"];
 
-/// Finds members that state a version, a licence or a lint of their own.
+/// Finds members that state a version, a license or a lint of their own.
 ///
 /// # Errors
 /// None; the manifests have been read.

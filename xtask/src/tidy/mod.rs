@@ -2,7 +2,7 @@
 //!
 //! A rule reads the workspace as it lies on disk and returns what it found; it builds nothing and runs nothing.
 
-mod catalogue;
+mod catalog;
 mod code_map;
 mod env_reads;
 mod file_length;
@@ -75,7 +75,7 @@ const RULES: [Rule; 10] = [
     walls::check,
     env_reads::check,
     module_docs::check,
-    catalogue::check,
+    catalog::check,
     code_map::check,
     unsafe_code::check,
     file_length::check,

@@ -31,7 +31,7 @@ impl Sample {
         sample
             .write("docs/ARCHITECTURE.md", &format!("# A\n\n## Code map\n\n| crate | |\n|---|---|\n{rows}\n## More\n"));
         sample.write("README.md", &format!("# R\n\n## Crates\n\n| crate | |\n|---|---|\n{rows}\n## More\n"));
-        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All operators.\nlist![nn::relu::RELU];\n");
+        sample.write("crates/mxrs-ops/src/catalog.rs", "//! All operators.\nlist![nn::relu::RELU];\n");
         sample.write("crates/mxrs-ops/src/nn/mod.rs", "//! Networks.\nmod relu;\n");
         sample.write("crates/mxrs-ops/src/nn/relu.rs", "//! relu.\npub const RELU: OpDef = relu();\n");
         sample

@@ -1,4 +1,4 @@
-//! tract as a peer: its optimised plan, matrix products on a team of threads.
+//! tract as a peer: its optimized plan, matrix products on a team of threads.
 
 use anyhow::{Context, Result, ensure};
 use mxrs_peers::serve::{Load, Network, serve};

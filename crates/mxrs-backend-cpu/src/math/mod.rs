@@ -1,4 +1,4 @@
-//! Functions of `f32` without branches, so that loops over them are vectorised. Each is within 2 units in the last place of
+//! Functions of `f32` without branches, so that loops over them are vectorized. Each is within 2 units in the last place of
 //! the exact result, the logistic function within 2.5; the tests compare with `f64`.
 
 mod exp;

@@ -128,7 +128,7 @@ mod tests {
     /// Plans a call of these attributes on images of 20 channels in blocks of 16; says whether it stays in blocks, and runs it
     /// there: every element, those of padding too, must be what `expected` makes of the inputs.
     fn blocks(name: &str, attrs: &[(&str, &str)], n_inputs: usize, expected: fn(f32, f32) -> f32) -> bool {
-        let ops = mxrs_ops::catalogue();
+        let ops = mxrs_ops::catalog();
         let op = ops.get(name).unwrap();
         let params = op.parse(&attrs.iter().copied().collect::<Attrs>()).unwrap();
         let blocked = Layout::Blocked {

@@ -1,4 +1,4 @@
-//! Batch normalisation with the moving statistics, alone or with a relu behind it: `(x - mean) · scale + shift` per channel.
+//! Batch normalization with the moving statistics, alone or with a relu behind it: `(x - mean) · scale + shift` per channel.
 //!
 //! Data stay in the layout they come in: blocks of 16 channels, where a piece is a row of pixels of a block, or row-major
 //! order, where it is what lies together of one channel. The scale is made from the statistics in double precision in every
@@ -16,7 +16,7 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::Layout;
 use std::ops::Range;
 
-/// The normalisation prepared.
+/// The normalization prepared.
 struct BatchNorm {
     /// Products of the sizes before the channels, and after.
     outer: usize,
@@ -30,7 +30,7 @@ struct BatchNorm {
     kernel: unsafe fn(&Run<'_>),
 }
 
-/// What a run of numbers is normalised by, one after the other, again from the first after 16.
+/// What a run of numbers is normalized by, one after the other, again from the first after 16.
 pub struct Factors {
     /// Subtracted first.
     pub mean: [f32; BLOCK],
@@ -48,7 +48,7 @@ pub struct Run<'a> {
     pub dst: *mut f32,
     /// How many.
     pub len: usize,
-    /// What they are normalised by.
+    /// What they are normalized by.
     pub factors: &'a Factors,
     /// What results are kept within.
     pub bounds: Bounds,
@@ -58,7 +58,7 @@ pub struct Run<'a> {
 
 for_each_set! {
     /// Code for a run of numbers.
-    pub fn normalise: unsafe fn(run: &Run<'_>) = normalise_run
+    pub fn normalize: unsafe fn(run: &Run<'_>) = normalize_run
 }
 
 /// The kernel of a call, or why there is none.
@@ -82,7 +82,7 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
         eps: p.eps,
         fix_gamma: p.fix_gamma,
         bounds,
-        kernel: normalise(isa),
+        kernel: normalize(isa),
     };
     Ok(Fit { pass: Box::new(pass), what, data: layout.clone(), out: layout, can_run_inplace: true })
 }
@@ -174,7 +174,7 @@ impl Pass for BatchNorm {
 /// # Safety
 /// The numbers may be read and written, and the instructions of `L` are there.
 #[inline(always)]
-unsafe fn normalise_run<L: Lanes>(run: &Run<'_>) {
+unsafe fn normalize_run<L: Lanes>(run: &Run<'_>) {
     let f = run.factors;
     let whole = run.len / BLOCK * BLOCK;
     // SAFETY: the caller's promise; each number is read before it is written.
@@ -190,14 +190,14 @@ unsafe fn normalise_run<L: Lanes>(run: &Run<'_>) {
             let bounds = [L::splat(run.bounds.low), L::splat(run.bounds.high)];
             if run.past_caches {
                 for start in (lane..whole).step_by(BLOCK) {
-                    normalised(src.add(start), factors, bounds).store_past(dst.add(start));
+                    normalized(src.add(start), factors, bounds).store_past(dst.add(start));
                 }
             } else {
                 for start in (lane..whole).step_by(BLOCK) {
-                    normalised(src.add(start), factors, bounds).store(dst.add(start));
+                    normalized(src.add(start), factors, bounds).store(dst.add(start));
                 }
             }
-            normalised(place.add(lane), factors, bounds).store(place.add(lane));
+            normalized(place.add(lane), factors, bounds).store(place.add(lane));
         }
         if run.past_caches {
             L::drain();
@@ -207,9 +207,9 @@ unsafe fn normalise_run<L: Lanes>(run: &Run<'_>) {
 }
 
 /// # Safety
-/// As [`normalise_run`], for the numbers of one register.
+/// As [`normalize_run`], for the numbers of one register.
 #[inline(always)]
-unsafe fn normalised<L: Lanes>(src: *const f32, factors: [L; 3], bounds: [L; 2]) -> L {
+unsafe fn normalized<L: Lanes>(src: *const f32, factors: [L; 3], bounds: [L; 2]) -> L {
     let ([mean, scale, shift], [low, high]) = (factors, bounds);
     // SAFETY: the caller's promise.
     unsafe { L::load(src).sub(mean).mul_add(scale, shift).clamp(low, high) }

@@ -1,7 +1,7 @@
-//! Local response normalisation across channels, `x · (knorm + alpha / nsize · Σ x'²)^-beta`.
+//! Local response normalization across channels, `x · (knorm + alpha / nsize · Σ x'²)^-beta`.
 //!
 //! A piece is a few pixels of an image. The squares of all their channels are written one after the other, so that a
-//! neighbourhood of channels across blocks is a load from a place that is not aligned.
+//! neighborhood of channels across blocks is a load from a place that is not aligned.
 
 use super::Fit;
 use super::pass::{Memory, Pass};
@@ -27,12 +27,12 @@ enum Power {
     Any(f32),
 }
 
-/// The normalisation prepared.
+/// The normalization prepared.
 struct Lrn {
     images: usize,
     channels: usize,
     pixels: usize,
-    /// Channels in a neighbourhood.
+    /// Channels in a neighborhood.
     width: usize,
     scale: f32,
     base: f32,
@@ -53,7 +53,7 @@ struct Tile<'a> {
 
 for_each_set! {
     /// Code for a tile.
-    fn normalise: unsafe fn(tile: &Tile<'_>) = normalise_tile
+    fn normalize: unsafe fn(tile: &Tile<'_>) = normalize_tile
 }
 
 /// The kernel of a call, or why there is none.
@@ -62,7 +62,7 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
     let Some(sizes @ [images, channels, h, w]) = image(&call.inputs[0]) else { return Err("not an image".into()) };
     let width = p.nsize as usize;
     if width / 2 > BLOCK {
-        return Err(format!("neighbourhoods of {width} channels"));
+        return Err(format!("neighborhoods of {width} channels"));
     }
     let power = match p.beta {
         0.75 => Power::ThreeQuarters,
@@ -77,7 +77,7 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
         scale: (f64::from(p.alpha) / f64::from(p.nsize)) as f32,
         base: p.knorm,
         power,
-        kernel: normalise(isa),
+        kernel: normalize(isa),
     };
     let layout = blocked(sizes);
     Ok(Fit { pass: Box::new(pass), what: "lrn", data: layout.clone(), out: layout, can_run_inplace: false })
@@ -126,10 +126,10 @@ impl Pass for Lrn {
 /// # Safety
 /// The pointers lead to the pixels and the squares, and the instructions of `L` are there.
 #[inline(always)]
-unsafe fn normalise_tile<L: Lanes>(tile: &Tile<'_>) {
+unsafe fn normalize_tile<L: Lanes>(tile: &Tile<'_>) {
     let layer = tile.layer;
     let (plane, stride, reach) = (layer.pixels * BLOCK, layer.stride(), layer.width / 2);
-    // SAFETY: the caller's promise; a neighbourhood reaches at most a block of zeros on each side.
+    // SAFETY: the caller's promise; a neighborhood reaches at most a block of zeros on each side.
     unsafe {
         for block in 0..layer.blocks() {
             for pixel in 0..tile.pixels {
@@ -168,7 +168,7 @@ unsafe fn normalise_tile<L: Lanes>(tile: &Tile<'_>) {
                 }
             }
         }
-        // What is no number or infinite in a neighbourhood may have reached channels of padding.
+        // What is no number or infinite in a neighborhood may have reached channels of padding.
         let used = (layer.channels - 1) % BLOCK + 1;
         if used < BLOCK {
             let last = tile.dst.add((layer.blocks() - 1) * plane);

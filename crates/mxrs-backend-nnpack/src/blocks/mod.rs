@@ -1,8 +1,8 @@
 //! Operators between convolutions, on blocks of channels: each is one pass over its data.
 //!
 //! A kernel is a [`Pass`]: pieces (rows of a plane, tiles of pixels) that threads share, each written by one thread. What is
-//! in row-major order and fits as it is stays so: batch normalisation of the network's data, what a global window leaves. In
-//! training, batch normalisation with relu takes two passes over a block at a time ([`training`]).
+//! in row-major order and fits as it is stays so: batch normalization of the network's data, what a global window leaves. In
+//! training, batch normalization with relu takes two passes over a block at a time ([`training`]).
 
 mod batch_norm;
 mod concat;

@@ -67,7 +67,7 @@ impl ProductConv {
         let groups: Vec<_> = if place.size == [problem.oh, problem.ow] && place.step == [1, 1] {
             row_groups(problem.pixels(), gemm.most_rows()).collect()
         } else {
-            // Neighbours in a group are equally far from one another.
+            // Neighbors in a group are equally far from one another.
             let rows = (0..problem.oh).map(|oy| oy * problem.ow);
             rows.flat_map(|at| row_groups(problem.ow, gemm.most_rows()).map(move |(first, len)| (at + first, len)))
                 .collect()

@@ -1,5 +1,5 @@
 //! Transform of the inputs: a row of tiles of one channel block at a time, first down its columns into a small buffer (so that columns
-//! shared by neighbouring tiles are transformed once), then along its rows, to the planes of the factors.
+//! shared by neighboring tiles are transformed once), then along its rows, to the planes of the factors.
 
 use super::pairs::{self, REAL};
 use super::real::{self, MAX_N, each, each_pair};

@@ -1,6 +1,6 @@
 //! The gradient of few channels of data, the network's, behind a stride: all [phases](super::phases) at a time.
 //!
-//! A block of 16 channels would be mostly padding for each phase. But the phases of a pixel's neighbourhood see the same few cells of
+//! A block of 16 channels would be mostly padding for each phase. But the phases of a pixel's neighborhood see the same few cells of
 //! the output's gradient: their channels together are the output channels of one convolution with stride 1 (twelve of the 16 of a
 //! block, for three channels and a stride of 2), with zeros where a phase does not see a cell. What it leaves is then put in its places, row by
 //! row as data of few channels lie.

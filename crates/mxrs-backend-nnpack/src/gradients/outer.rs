@@ -19,7 +19,7 @@ pub const COLUMNS: usize = 32;
 /// Places that are fetched from at a time.
 pub const FETCHED: usize = 3;
 
-/// Neighbouring pixels.
+/// Neighboring pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Where the first one lies in the gradient, in numbers.

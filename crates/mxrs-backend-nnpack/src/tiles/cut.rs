@@ -4,7 +4,7 @@ use super::Tiling;
 use super::strip::BUFFER_COLUMNS;
 use std::ops::Range;
 
-/// One run of neighbouring tiles in a row of tiles.
+/// One run of neighboring tiles in a row of tiles.
 pub(crate) struct Strip {
     /// Of the batch.
     pub image: usize,

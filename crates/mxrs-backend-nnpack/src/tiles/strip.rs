@@ -1,4 +1,4 @@
-//! What is handed to the transforms: neighbouring tiles of one row of tiles, one channel block.
+//! What is handed to the transforms: neighboring tiles of one row of tiles, one channel block.
 
 use super::BLOCK;
 

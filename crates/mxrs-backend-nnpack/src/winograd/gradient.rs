@@ -17,7 +17,7 @@ use crate::isa::Set;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::BUFFER_STRIDE;
 
-/// Neighbouring tiles of a row of tiles of one channel block whose outputs' gradients are transformed.
+/// Neighboring tiles of a row of tiles of one channel block whose outputs' gradients are transformed.
 pub(crate) struct Spread {
     /// The image's first pixel of this channel block.
     pub src: *const u8,

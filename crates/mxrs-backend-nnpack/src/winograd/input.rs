@@ -1,5 +1,5 @@
 //! Transform of the inputs: a row of tiles of one channel block at a time, first down its columns into a small buffer (so
-//! that columns shared by neighbouring tiles are transformed once), then along its rows, to a plane per product.
+//! that columns shared by neighboring tiles are transformed once), then along its rows, to a plane per product.
 
 use super::one_d::{self, unrolled};
 use super::points::Points;

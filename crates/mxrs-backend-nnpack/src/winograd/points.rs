@@ -1,6 +1,6 @@
 //! The points that each one-dimensional transform evaluates polynomials at, and the constants that follow from them.
 //!
-//! `F(m, r)` computes `m` neighbouring outputs of a filter with `r` taps from `n = m + r - 1` inputs with `n` products
+//! `F(m, r)` computes `m` neighboring outputs of a filter with `r` taps from `n = m + r - 1` inputs with `n` products
 //! (Toom and Cook; Winograd 1980; Lavin and Gray, arXiv:1509.09308). The transforms here are those with points `0`, pairs
 //! `±a` and infinity, so that even and odd parts are shared by the two points of a pair. With `Q(x) = Π (x² - a²)` over all
 //! pairs and `Q_a` the same without one of them, and `z = 1` if 0 is a point, else 0:

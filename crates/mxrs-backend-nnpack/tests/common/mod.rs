@@ -38,8 +38,8 @@ pub fn backends() -> Vec<(Arc<Nnpack>, Arc<Team>)> {
 
 /// Runs a sample with its images in blocks, and compares the first output with the reference's. Says what runs.
 pub fn check(name: &str, sample: &Sample, backend: &Nnpack, team: &Team) -> String {
-    let ops = mxrs_ops::catalogue();
-    let op = ops.get(name).expect("it is in the catalogue");
+    let ops = mxrs_ops::catalog();
+    let op = ops.get(name).expect("it is in the catalog");
     let prepared = Prepared::new(op, sample, DType::F32).expect("the reference runs it");
     let what = format!("{name} {} {:?} {}", sample.name, sample.attrs, backend.options().isa.name());
     // Weights and what has other sizes than images stay row-major.

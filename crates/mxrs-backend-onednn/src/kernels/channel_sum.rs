@@ -16,7 +16,7 @@ const LANES: usize = 16;
 /// Additions in `f32` before a sum is carried over to `f64`.
 const RUN: usize = 512;
 
-/// Where the elements of a group of neighbouring channels lie: `outer · o + group · g + step · s + lane`.
+/// Where the elements of a group of neighboring channels lie: `outer · o + group · g + step · s + lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Walk {
     channels: usize,

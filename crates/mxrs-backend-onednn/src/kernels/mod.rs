@@ -14,7 +14,7 @@ pub mod loops;
 pub mod lrn;
 pub mod one_to_one;
 pub mod pooling;
-pub mod quantised;
+pub mod quantized;
 pub mod relu;
 pub mod reorder;
 pub mod softmax;
@@ -77,20 +77,20 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         "_grad_add" | "elemwise_add" | "elemwise_sub" | "elemwise_mul" | "elemwise_div" => Ok(binary::prepare),
         "Concat" => concat::check(call).map(|()| concat::prepare as Prepare),
         "Cast" | "amp_cast" => reorder::check_cast(call).map(|()| reorder::prepare_cast as Prepare),
-        name if is_quantised(name) => of_quantised(call),
+        name if is_quantized(name) => of_quantized(call),
         name => Err(format!("no oneDNN kernel for {name}")),
     }
 }
 
 /// Whether the operator takes or makes integers of 8 bits with a range.
-pub fn is_quantised(name: &str) -> bool {
+pub fn is_quantized(name: &str) -> bool {
     ["_contrib_quantize", "_contrib_dequantize", "_contrib_requantize", "_sg_quantized"]
         .iter()
         .any(|start| name.starts_with(start))
 }
 
-fn of_quantised(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
-    use quantised::{add, bytes, concat, convert, product};
+fn of_quantized(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
+    use quantized::{add, bytes, concat, convert, product};
     match call.op.name {
         "_contrib_quantize_v2" => convert::check_quantize(call).map(|()| convert::prepare_quantize as Prepare),
         "_contrib_dequantize" => convert::check_dequantize(call).map(|()| convert::prepare_dequantize as Prepare),
@@ -102,7 +102,7 @@ fn of_quantised(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
         "_contrib_quantized_elemwise_add" => add::check(call).map(|()| add::prepare as Prepare),
         "_contrib_quantized_act" => Ok(bytes::prepare_relu),
         "_contrib_quantized_flatten" => Ok(bytes::prepare_flatten),
-        "_contrib_quantized_pooling" => pooling::check(call).map(|()| quantised::pooling::prepare as Prepare),
+        "_contrib_quantized_pooling" => pooling::check(call).map(|()| quantized::pooling::prepare as Prepare),
         "_contrib_quantized_concat" => concat::check(call).map(|()| concat::prepare as Prepare),
         name => Err(format!("no oneDNN kernel for {name}")),
     }

@@ -43,7 +43,7 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
         .internals()
         .output_named(&output)
         .map_err(|error| Failure::Usage(error.to_string()))?;
-    let ops = mxrs::ops::catalogue();
+    let ops = mxrs::ops::catalog();
     let mut names = NameManager::new();
     let fc = SymbolCall::new(ops.get("FullyConnected")?)
         .name("fc")

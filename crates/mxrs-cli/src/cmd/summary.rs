@@ -67,14 +67,14 @@ pub fn run(args: &Args) -> Outcome {
     let given = args.shape.iter().map(|(name, shape)| (name.as_str(), PartialShape::from(shape)));
     let shapes = infer_shapes(&graph, given).map_err(Failure::binding)?;
     let inputs: Vec<&str> = args.shape.iter().map(|(name, _)| name.as_str()).collect();
-    let summary = summarise(&graph, &shapes, &inputs);
+    let summary = summarize(&graph, &shapes, &inputs);
     match args.format {
         Format::Json => terminal::print_json(&summary),
         Format::Table => terminal::print(&text(&summary, usize::from(args.line_length), &args.positions)),
     }
 }
 
-fn summarise(graph: &Graph, shapes: &Inferred<PartialShape>, inputs: &[&str]) -> Summary {
+fn summarize(graph: &Graph, shapes: &Inferred<PartialShape>, inputs: &[&str]) -> Summary {
     let is_param = |id: NodeId| is_parameter(graph, id, inputs);
     let count = |id: NodeId| shapes.known(graph.output_id(id, 0)).map(|shape| shape.n_elements() as u64);
     let mut counted = HashSet::new();

@@ -44,7 +44,7 @@ pub struct Args {
     /// Tune the network of this symbol file instead
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     symbol: Option<PathBuf>,
-    /// Parameters for `--symbol`, which those of quantised networks need; random ones otherwise
+    /// Parameters for `--symbol`, which those of quantized networks need; random ones otherwise
     #[arg(long, value_name = "FILE", requires = "symbol")]
     params: Option<PathBuf>,
     /// Shape of one image for `--symbol`

@@ -8,7 +8,7 @@ use ::mxrs::graph::{NameManager, Symbol, SymbolCall};
 
 /// A perceptron `fc_in`, `act`, `drop`, `fc`, `softmax` for four classes, as a checkpoint `old` of epoch 0.
 fn write_old(small: &Small) {
-    let ops = ::mxrs::ops::catalogue();
+    let ops = ::mxrs::ops::catalog();
     let mut names = NameManager::new();
     let mut call = |op: &str, name: &str, attr: Option<(&str, &str)>, input: &Symbol| {
         let call = SymbolCall::new(ops.get(op).unwrap()).name(name).input(input);

@@ -1,6 +1,6 @@
 //! `mxrs quantize` on the digits: files that `mxrs predict` runs, a report, and refusals.
 //!
-//! Debug builds are slow, so there the quantised network sees only the first images.
+//! Debug builds are slow, so there the quantized network sees only the first images.
 
 use crate::mxrs::{Ran, SCALE, digits, mxrs};
 use crate::predict::first_records;
@@ -48,7 +48,7 @@ fn the_report_names_layers_reasons_and_ranges() {
     let data = first_records(dir.path(), 4);
     let flags = ["--calib-mode", "naive", "--exclude", "fc2", "--granularity", "tensor-wise"];
     let text = quantize("lenet", &data, &dir.path().join("net"), &flags).ok();
-    for word in ["conv1", "excluded", "only relu has a quantised form", "pool1_output", "3 layers quantized", "written"]
+    for word in ["conv1", "excluded", "only relu has a quantized form", "pool1_output", "3 layers quantized", "written"]
     {
         assert!(text.contains(word), "{word}: {text}");
     }

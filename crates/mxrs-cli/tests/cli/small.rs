@@ -19,9 +19,9 @@ const START: [&str; 12] = [
     "2",
 ];
 /// Images as they are in the file.
-pub const GREY: [&str; 2] = ["--image-shape", "1,28,28"];
+pub const GRAY: [&str; 2] = ["--image-shape", "1,28,28"];
 /// Images with three equal channels.
-pub const COLOUR: [&str; 2] = ["--image-shape", "3,28,28"];
+pub const COLOR: [&str; 2] = ["--image-shape", "3,28,28"];
 /// Six batches an epoch.
 pub const TEN: [&str; 2] = ["--batch-size", "10"];
 
@@ -59,9 +59,9 @@ impl Small {
         mxrs(self.line(flags))
     }
 
-    /// Trains on grey images in batches of ten, with these flags on top.
+    /// Trains on gray images in batches of ten, with these flags on top.
     pub fn train(&self, more: &[&str]) -> Ran {
-        self.run(&[&GREY[..], &TEN, more].concat())
+        self.run(&[&GRAY[..], &TEN, more].concat())
     }
 
     /// The log of such a training, which must succeed.

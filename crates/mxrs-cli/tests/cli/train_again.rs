@@ -1,6 +1,6 @@
 //! Trainings that go on or begin anew where others were: other batches, other trainings, interrupts, curves.
 
-use crate::small::{GREY, Small};
+use crate::small::{GRAY, Small};
 use ::mxrs::train::resume::{Position, TrainingState, newest};
 
 /// A step is at its epoch, whatever batches there were before: six of ten examples, then twelve of five.
@@ -12,7 +12,7 @@ fn steps_stay_at_their_epochs_with_other_batches() {
         let flags = ["--lr-step-epochs", "2", "--model-prefix", &prefix];
         let first = small.log(&[&flags[..], &["--num-epochs", "1"]].concat());
         assert!(!first.contains("Change learning rate"), "{first}");
-        let on = [&GREY[..], &flags, &["--batch-size", "5", "--num-epochs", "3"], goes_on].concat();
+        let on = [&GRAY[..], &flags, &["--batch-size", "5", "--num-epochs", "3"], goes_on].concat();
         let ran = small.run(&on);
         let log = ran.err.clone();
         ran.ok();
@@ -20,7 +20,7 @@ fn steps_stay_at_their_epochs_with_other_batches() {
         assert!(log.contains("Update[19]: Change learning rate to 1.00000e-02"), "{log}");
         assert_eq!(log.matches("Change learning rate").count(), 1, "{log}");
         // Its own epochs are counted from there.
-        let on = [&GREY[..], &flags, &["--batch-size", "5", "--num-epochs", "4", "--resume"]].concat();
+        let on = [&GRAY[..], &flags, &["--batch-size", "5", "--num-epochs", "4", "--resume"]].concat();
         let ran = small.run(&on);
         assert!(!ran.err.contains("Change learning rate") && !ran.err.contains("other batches"), "{}", ran.err);
         ran.ok();
@@ -38,7 +38,7 @@ fn within_an_epoch_other_batches_are_bad_usage() {
     TrainingState { position: Position { epoch: 1, batch: 2 }, ..state }.save(&prefix, params).unwrap();
     let on = ["--num-epochs", "2", "--model-prefix", &text, "--resume"];
     let fewer = crate::predict::first_records(prefix.parent().unwrap(), 40);
-    let error = small.run(&[&GREY[..], &["--batch-size", "5"], &on].concat()).failed(2);
+    let error = small.run(&[&GRAY[..], &["--batch-size", "5"], &on].concat()).failed(2);
     for words in ["--batch-size: got 5, expected 10", "net-0001-000002.states"] {
         assert!(error.contains(words), "{words}: {error}");
     }
@@ -78,7 +78,7 @@ fn another_seed_is_told_beside_other_batches() {
     let prefix = small.path("net");
     small.train(&["--num-epochs", "1", "--model-prefix", &prefix]).ok();
     let on = ["--batch-size", "5", "--seed", "9", "--num-epochs", "2", "--resume", "--model-prefix", &prefix];
-    let ran = small.run(&[&GREY[..], &on].concat());
+    let ran = small.run(&[&GRAY[..], &on].concat());
     for words in ["Epoch[1] begins with other batches than before", "WARNING:root:--seed is 9, and was 0"] {
         assert!(ran.err.contains(words), "{words}: {}", ran.err);
     }
@@ -149,7 +149,7 @@ fn an_interrupted_training_goes_on_to_the_same_weights() {
 
     let small = Small::new();
     let (prefix, whole) = (small.path("net"), small.path("whole"));
-    let flags = [&GREY[..], &TEN, &["--lr-factor", "1", "--random-crop", "--pad-size", "2"]].concat();
+    let flags = [&GRAY[..], &TEN, &["--lr-factor", "1", "--random-crop", "--pad-size", "2"]].concat();
     let line = small.line(&[&flags[..], &["--num-epochs", "1000000", "--model-prefix", &prefix]].concat());
     let mut command = Command::new(env!("CARGO_BIN_EXE_mxrs"));
     let mut child = command.args(line).env_clear().stderr(Stdio::piped()).spawn().expect("the program starts");

@@ -1,7 +1,7 @@
 //! Flags of `mxrs train` one by one: what each changes in weights, files or log lines.
 
 use crate::mxrs::mxrs;
-use crate::small::{COLOUR, GREY, Small, TEN};
+use crate::small::{COLOR, GRAY, Small, TEN};
 
 #[test]
 fn cifar10_has_defaults_of_its_own() {
@@ -13,7 +13,7 @@ fn cifar10_has_defaults_of_its_own() {
     let cifar = std::fs::read(small.at("cifar-0001.params")).unwrap();
     let alike = |lr: &str, pad: &str| {
         let said = ["--lr", lr, "--lr-step-epochs", "200,250", "--pad-size", pad, "--random-crop"];
-        small.weights(&[&COLOUR[..], &TEN, &said].concat())
+        small.weights(&[&COLOR[..], &TEN, &said].concat())
     };
     assert!(alike("0.05", "4") == cifar);
     assert!(alike("0.1", "4") != cifar && alike("0.05", "0") != cifar);
@@ -87,7 +87,7 @@ fn an_index_says_which_records_there_are() {
 #[test]
 fn large_gradients_are_clipped() {
     let small = Small::new();
-    let weights = |more: &[&str]| small.weights(&[&GREY[..], &TEN, more].concat());
+    let weights = |more: &[&str]| small.weights(&[&GRAY[..], &TEN, more].concat());
     let plain = weights(&[]);
     assert!(weights(&["--clip-norm", "1e9"]) == plain);
     assert!(weights(&["--clip-norm", "1e-3"]) != plain);
@@ -97,7 +97,7 @@ fn large_gradients_are_clipped() {
 fn smoothed_labels_are_in_the_symbol() {
     let small = Small::new();
     let weights = |more: &[&str]| {
-        let weights = small.weights(&[&GREY[..], &TEN, more].concat());
+        let weights = small.weights(&[&GRAY[..], &TEN, more].concat());
         (weights, std::fs::read_to_string(small.at("weights-symbol.json")).unwrap())
     };
     let (plain, symbol) = weights(&[]);
@@ -110,12 +110,12 @@ fn smoothed_labels_are_in_the_symbol() {
 #[test]
 fn the_set_for_imagenet_stands_for_its_flags() {
     let small = Small::new();
-    let weights = |more: &[&str]| small.weights(&[&COLOUR[..], &TEN, more].concat());
+    let weights = |more: &[&str]| small.weights(&[&COLOR[..], &TEN, more].concat());
     let set = weights(&["--use-imagenet-data-augmentation", "1"]);
     let area = ["--random-resized-crop", "1", "--min-random-area", "0.08", "--random-mirror", "1"];
     let aspect = ["--min-random-aspect-ratio", "0.75", "--max-random-aspect-ratio", "1.3333333333333333"];
-    let colour = ["--brightness", "0.4", "--contrast", "0.4", "--saturation", "0.4", "--pca-noise", "0.1"];
-    assert!(weights(&[&area[..], &aspect, &colour].concat()) == set);
+    let color = ["--brightness", "0.4", "--contrast", "0.4", "--saturation", "0.4", "--pca-noise", "0.1"];
+    assert!(weights(&[&area[..], &aspect, &color].concat()) == set);
     assert!(weights(&["--use-imagenet-data-augmentation", "1", "--pca-noise", "0"]) != set, "a flag of its own wins");
     assert!(weights(&[]) != set);
 }
@@ -158,7 +158,7 @@ fn a_seed_decides_weights_order_and_augmentation() {
     let small = Small::new();
     let weights = |seed: &str| {
         let flags = ["--random-crop", "--pad-size", "2", "--seed", seed];
-        small.weights(&[&GREY[..], &TEN, &flags].concat())
+        small.weights(&[&GRAY[..], &TEN, &flags].concat())
     };
     let [first, again, other] = ["3", "3", "4"].map(weights);
     assert!(first == again && first != other);

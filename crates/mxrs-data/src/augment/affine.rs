@@ -49,7 +49,7 @@ impl Draw {
         Self { shear, angle, scale, aspect }
     }
 
-    /// Height and width of the result, and the map from the image to it, centre to centre.
+    /// Height and width of the result, and the map from the image to it, center to center.
     fn map(self, image: &Image, augment: &Augment) -> (f32, f32, AffineMap) {
         let radians = f64::from(self.angle) / 180.0 * std::f64::consts::PI;
         let (a, b) = (radians.cos() as f32, radians.sin() as f32);

@@ -38,7 +38,7 @@ pub(super) fn apply(
     Ok((image, corner(free_rows, free_columns, augment.rand_crop, random)))
 }
 
-/// A corner anywhere, or that of the centre.
+/// A corner anywhere, or that of the center.
 pub(crate) fn corner(free_rows: usize, free_columns: usize, anywhere: bool, random: &mut Random) -> (usize, usize) {
     if anywhere {
         (random.below(free_rows + 1), random.below(free_columns + 1))
@@ -156,8 +156,8 @@ mod tests {
             seen.insert((r.height, r.top, r.left));
         }
         assert_eq!(seen.len(), 3 * 4 + 2 * 3 + 2);
-        let centre = square(&image, (3, 3), false, &mut Random::keyed(&[])).unwrap();
-        assert_eq!((centre.top, centre.left), (1, 1));
+        let center = square(&image, (3, 3), false, &mut Random::keyed(&[])).unwrap();
+        assert_eq!((center.top, center.left), (1, 1));
         assert!(
             square(&image, (3, 6), true, &mut Random::keyed(&[])).unwrap_err().to_string().contains("max_crop_size")
         );

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_of_the_hue_are_the_same_colour() {
+    fn turns_of_the_hue_are_the_same_color() {
         for hue in [-1e-12, -360.0, 0.0, 360.0, 720.0] {
             assert_eq!(rgb_of([hue, 0.5, 1.0]), [1.0, 0.0, 0.0], "{hue}");
         }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn known_colours() {
+    fn known_colors() {
         for (rgb, hls) in [
             ([255, 0, 0], [0, 128, 255]),
             ([0, 255, 0], [60, 128, 255]),
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// There and back is the same colour within what 8 bits of lightness, saturation and half hues can hold.
+    /// There and back is the same color within what 8 bits of lightness, saturation and half hues can hold.
     #[test]
     fn there_and_back() {
         for r in (0..=255).step_by(15) {
@@ -143,11 +143,11 @@ mod tests {
     }
 
     #[test]
-    fn no_shift_of_a_pure_colour_is_no_change_and_alpha_stays() {
+    fn no_shift_of_a_pure_color_is_no_change_and_alpha_stays() {
         let augment = Augment { random_l: 255, ..Augment::default() };
         let mut image = Image::new(1, 2, 4, vec![255, 0, 0, 9, 7, 7, 7, 200]).unwrap();
         apply(&mut image, &augment, &mut Random::keyed(&[1]));
         assert_eq!((image.pixels()[3], image.pixels()[7]), (9, 200));
-        assert_eq!(image.pixels()[4], image.pixels()[5], "grey stays grey");
+        assert_eq!(image.pixels()[4], image.pixels()[5], "gray stays gray");
     }
 }

@@ -10,10 +10,10 @@ pub(super) fn is_wanted(augment: &Augment) -> bool {
     augment.brightness > 0.0 || augment.contrast > 0.0 || augment.saturation > 0.0
 }
 
-/// Grey of a pixel as the reference takes it: it holds its pixels as blue, green, red and asks for the grey of red, green,
+/// Gray of a pixel as the reference takes it: it holds its pixels as blue, green, red and asks for the gray of red, green,
 /// blue, so that blue has the weight of red.
 #[inline(always)]
-fn grey([r, g, b]: [u8; 3]) -> u8 {
+fn gray([r, g, b]: [u8; 3]) -> u8 {
     ((3735 * u32::from(r) + 19235 * u32::from(g) + 9798 * u32::from(b) + (1 << 14)) >> 15) as u8
 }
 
@@ -48,14 +48,14 @@ pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
         match change {
             Change::Brightness(1.0) | Change::Contrast(1.0) | Change::Saturation(1.0) => {}
             Change::Brightness(factor) => linear(image, factor, 0.0),
-            Change::Contrast(factor) => linear(image, factor, (1.0 - factor) * grey_mean(image)),
+            Change::Contrast(factor) => linear(image, factor, (1.0 - factor) * gray_mean(image)),
             Change::Saturation(factor) => saturation(image, factor),
         }
     }
 }
 
 /// Every value times a factor; alpha stays.
-pub(crate) fn scale_colours(image: &mut Image, factor: f32) {
+pub(crate) fn scale_colors(image: &mut Image, factor: f32) {
     linear(image, factor, 0.0);
 }
 
@@ -76,21 +76,21 @@ fn linear(image: &mut Image, factor: f32, offset: f32) {
     }
 }
 
-/// The mean of all greys.
-fn grey_mean(image: &Image) -> f32 {
+/// The mean of all grays.
+fn gray_mean(image: &Image) -> f32 {
     let pixels = image.pixels();
     let sum: u64 = match image.channels() {
         1 => pixels.iter().map(|v| u64::from(*v)).sum(),
         3 => wide(|| {
-            let run = |run: &[[u8; 3]]| u64::from(run.iter().map(|p| u32::from(grey(*p))).sum::<u32>());
+            let run = |run: &[[u8; 3]]| u64::from(run.iter().map(|p| u32::from(gray(*p))).sum::<u32>());
             pixels.as_chunks::<3>().0.chunks(1024).map(run).sum()
         }),
-        _ => pixels.as_chunks::<4>().0.iter().map(|[r, g, b, _]| u64::from(grey([*r, *g, *b]))).sum(),
+        _ => pixels.as_chunks::<4>().0.iter().map(|[r, g, b, _]| u64::from(gray([*r, *g, *b]))).sum(),
     };
     (sum as f64 / (image.height() * image.width()) as f64) as f32
 }
 
-/// Every pixel away from its grey, or towards it. A grey image stays.
+/// Every pixel away from its gray, or towards it. A gray image stays.
 fn saturation(image: &mut Image, factor: f32) {
     let channels = image.channels();
     wide(|| match channels {
@@ -104,7 +104,7 @@ fn saturation(image: &mut Image, factor: f32) {
 
 #[inline(always)]
 fn saturated(pixel: [u8; 3], factor: f32) -> [u8; 3] {
-    let part = f32::from(grey(pixel)) * (1.0 - factor);
+    let part = f32::from(gray(pixel)) * (1.0 - factor);
     pixel.map(|value| saturate(f32::from(value) * factor + part))
 }
 
@@ -117,17 +117,17 @@ mod tests {
         let mut image = Image::new(1, 2, 3, vec![10, 20, 30, 200, 100, 0]).unwrap();
         linear(&mut image, 1.5, -5.0);
         assert_eq!(image.pixels(), [10, 25, 40, 255, 145, 0]);
-        // Greys 0.114 r + 0.587 g + 0.299 b: 27.775 and 114.19.
-        assert!((grey_mean(&image) - 71.0).abs() < 1e-6);
+        // Grays 0.114 r + 0.587 g + 0.299 b: 27.775 and 114.19.
+        assert!((gray_mean(&image) - 71.0).abs() < 1e-6);
         saturation(&mut image, 0.5);
         assert_eq!(image.pixels(), [19, 26, 34, 184, 130, 57]);
         let mut alpha = Image::new(1, 1, 4, vec![10, 20, 30, 7]).unwrap();
         linear(&mut alpha, 2.0, 0.0);
         saturation(&mut alpha, 0.0);
         assert_eq!(alpha.pixels(), [44, 44, 44, 7]);
-        let mut grey = Image::new(1, 2, 1, vec![10, 30]).unwrap();
-        saturation(&mut grey, 0.0);
-        assert_eq!((grey_mean(&grey), grey.pixels()), (20.0, &[10, 30][..]));
+        let mut gray = Image::new(1, 2, 1, vec![10, 30]).unwrap();
+        saturation(&mut gray, 0.0);
+        assert_eq!((gray_mean(&gray), gray.pixels()), (20.0, &[10, 30][..]));
         assert_eq!([-3.0, 0.5, 1.5, 2.4999, 254.5, 300.0].map(saturate), [0, 0, 2, 2, 254, 255]);
     }
 

@@ -10,19 +10,19 @@ mod pca;
 
 pub(crate) use crop::{corner, cut_out};
 pub(crate) use hls::{hls_of, rgb_of, shift_hls};
-pub(crate) use jitter::scale_colours;
+pub(crate) use jitter::scale_colors;
 pub use options::Augment;
 pub(crate) use pad::{Border, apply as pad, with_border};
 pub(crate) use pca::noise as pca_noise;
 
-use crate::normalise::Finish;
+use crate::normalize::Finish;
 use crate::random::Random;
 use crate::resample;
 use crate::{Image, ImageOptions, ImageThreads, prepare};
 use mxrs_types::Result;
 
 /// Changes an image; what is returned has at least the height and width of `data_shape`, and the last changes are still to
-/// be made, by [`crate::normalise::write`].
+/// be made, by [`crate::normalize::write`].
 pub(crate) fn apply(
     threads: &ImageThreads,
     mut image: Image,

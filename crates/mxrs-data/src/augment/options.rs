@@ -5,7 +5,7 @@ use crate::resample::InterMethod;
 use mxrs_types::{Error, Result};
 
 /// Changes of the images of a record iterator, by the names and with the defaults of MXNet's `ImageRecordIter`. The default
-/// changes nothing: images are resized and the centre is cropped as [`crate::ImageOptions`] says.
+/// changes nothing: images are resized and the center is cropped as [`crate::ImageOptions`] says.
 ///
 /// In the order in which they are made:
 ///
@@ -15,13 +15,13 @@ use mxrs_types::{Error, Result};
 /// 4. the crop: of random area and aspect, of random size, or of the size wanted,
 /// 5. brightness, contrast and saturation in random order,
 /// 6. a shift in hue, lightness and saturation,
-/// 7. noise along the principal components of colours,
+/// 7. noise along the principal components of colors,
 /// 8. mirroring, contrast around the mean, illumination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augment {
     /// Interpolation wherever an image is resized or mapped (`inter_method`); linear.
     pub inter_method: InterMethod,
-    /// Crops lie anywhere instead of in the centre; no.
+    /// Crops lie anywhere instead of in the center; no.
     pub rand_crop: bool,
     /// Crops a random area of random aspect and resizes it; no. Excludes `rand_crop`, the crop sizes and the scales.
     pub random_resized_crop: bool,
@@ -200,10 +200,10 @@ impl Augment {
             let expected = "without rand_crop, min_crop_size, max_crop_size, min_random_scale and max_random_scale";
             return Err(Error::invalid("random_resized_crop", true, expected));
         }
-        let colours = self.random_h != 0 || self.random_s != 0 || self.random_l != 0 || self.pca_noise > 0.0;
-        if colours && image.data_shape[0] == 1 {
-            let expected = "images with colours (data_shape of 3 channels)";
-            return Err(Error::invalid("random_h, random_s, random_l or pca_noise", "a grey image", expected));
+        let colors = self.random_h != 0 || self.random_s != 0 || self.random_l != 0 || self.pca_noise > 0.0;
+        if colors && image.data_shape[0] == 1 {
+            let expected = "images with colors (data_shape of 3 channels)";
+            return Err(Error::invalid("random_h, random_s, random_l or pca_noise", "a gray image", expected));
         }
         Ok(())
     }
@@ -215,9 +215,9 @@ mod tests {
 
     #[test]
     fn errors_name_the_field() {
-        let colour = ImageOptions::new([3, 4, 4]);
-        Augment::default().check(&colour).unwrap();
-        Augment::imagenet().check(&colour).unwrap();
+        let color = ImageOptions::new([3, 4, 4]);
+        Augment::default().check(&color).unwrap();
+        Augment::imagenet().check(&color).unwrap();
         let one = Augment::default;
         for (bad, name) in [
             (Augment { brightness: -0.1, ..one() }, "brightness"),
@@ -233,11 +233,11 @@ mod tests {
             (Augment { max_crop_size: Some(8), ..Augment::imagenet() }, "random_resized_crop"),
             (Augment { max_random_scale: 2.0, ..Augment::imagenet() }, "random_resized_crop"),
         ] {
-            let message = bad.check(&colour).unwrap_err().to_string();
+            let message = bad.check(&color).unwrap_err().to_string();
             assert!(message.contains(name), "{message}");
         }
-        let grey = ImageOptions::new([1, 4, 4]);
-        assert!(Augment { random_h: 1, ..one() }.check(&grey).is_err());
-        Augment { contrast: 0.5, ..one() }.check(&grey).unwrap();
+        let gray = ImageOptions::new([1, 4, 4]);
+        assert!(Augment { random_h: 1, ..one() }.check(&gray).is_err());
+        Augment { contrast: 0.5, ..one() }.check(&gray).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Noise along the principal components of the colours of ImageNet (Krizhevsky, Sutskever, Hinton 2012, section 4.1).
+//! Noise along the principal components of the colors of ImageNet (Krizhevsky, Sutskever, Hinton 2012, section 4.1).
 
 use crate::random::Random;
 

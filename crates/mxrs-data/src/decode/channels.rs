@@ -2,13 +2,13 @@
 
 use crate::wide::wide;
 
-/// Grey of a PNG pixel.
-pub(super) fn png_grey([r, g, b]: [u8; 3]) -> u8 {
+/// Gray of a PNG pixel.
+pub(super) fn png_gray([r, g, b]: [u8; 3]) -> u8 {
     ((9797 * u32::from(r) + 19234 * u32::from(g) + 3737 * u32::from(b)) >> 15) as u8
 }
 
-/// Grey of a JPEG pixel that has no luminance plane.
-pub(super) fn jpeg_grey([r, g, b]: [u8; 3]) -> u8 {
+/// Gray of a JPEG pixel that has no luminance plane.
+pub(super) fn jpeg_gray([r, g, b]: [u8; 3]) -> u8 {
     ((19595 * u32::from(r) + 38470 * u32::from(g) + 7471 * u32::from(b) + (1 << 15)) >> 16) as u8
 }
 
@@ -63,8 +63,8 @@ pub(super) fn inks_to_rgb([c, m, y, k]: [u8; 4]) -> [u8; 3] {
     [c, m, y].map(|ink| (k - (((255 - i32::from(ink)) * k) >> 8)) as u8)
 }
 
-/// Pixels of `from` channels (1 grey, 2 grey and alpha, 3 RGB, 4 RGBA) as pixels of `to` channels (1, 3 or 4).
-pub(super) fn convert(pixels: Vec<u8>, from: usize, to: usize, grey: fn([u8; 3]) -> u8) -> Vec<u8> {
+/// Pixels of `from` channels (1 gray, 2 gray and alpha, 3 RGB, 4 RGBA) as pixels of `to` channels (1, 3 or 4).
+pub(super) fn convert(pixels: Vec<u8>, from: usize, to: usize, gray: fn([u8; 3]) -> u8) -> Vec<u8> {
     if from == to {
         return pixels;
     }
@@ -79,7 +79,7 @@ pub(super) fn convert(pixels: Vec<u8>, from: usize, to: usize, grey: fn([u8; 3])
         };
         match to {
             1 if from <= 2 => out.push(rgb[0]),
-            1 => out.push(grey(rgb)),
+            1 => out.push(gray(rgb)),
             3 => out.extend(rgb),
             _ => out.extend([rgb[0], rgb[1], rgb[2], alpha]),
         }
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn every_pair() {
-        let grey = |rgb: [u8; 3]| rgb[1];
-        let go = |pixels: &[u8], from, to| convert(pixels.to_vec(), from, to, grey);
+        let gray = |rgb: [u8; 3]| rgb[1];
+        let go = |pixels: &[u8], from, to| convert(pixels.to_vec(), from, to, gray);
         assert_eq!(go(&[1, 2], 1, 3), [1, 1, 1, 2, 2, 2]);
         assert_eq!(go(&[1, 2], 1, 4), [1, 1, 1, 255, 2, 2, 2, 255]);
         assert_eq!(go(&[1, 2], 2, 1), [1]);
@@ -139,9 +139,9 @@ mod tests {
     }
 
     #[test]
-    fn grey_of_grey_is_itself() {
+    fn gray_of_gray_is_itself() {
         for v in 0..=255 {
-            assert_eq!((png_grey([v; 3]), jpeg_grey([v; 3])), (v, v));
+            assert_eq!((png_gray([v; 3]), jpeg_gray([v; 3])), (v, v));
         }
     }
 }

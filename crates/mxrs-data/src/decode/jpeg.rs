@@ -1,6 +1,6 @@
 //! JPEG: surveyed here, decoded by zune-jpeg.
 
-use super::channels::{all_ycc_to_rgb, convert, inks_to_rgb, jpeg_grey, ycc_to_rgb};
+use super::channels::{all_ycc_to_rgb, convert, inks_to_rgb, jpeg_gray, ycc_to_rgb};
 use super::jpeg_survey::Survey;
 use crate::{DecodeLimits, Image, fault};
 use mxrs_types::{FormatErrorKind, Result};
@@ -25,7 +25,7 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
         };
         fault::at(survey.scan, kind, format!("JPEG cannot be decoded: {e:?}"))
     };
-    // Strict, so that damage is an error and not a grey area.
+    // Strict, so that damage is an error and not a gray area.
     let options = DecoderOptions::default()
         .set_strict_mode(true)
         .set_max_width(usize::from(u16::MAX))
@@ -33,12 +33,12 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(failed)?;
     let coded = decoder.input_colorspace().unwrap_or(ColorSpace::Unknown);
-    // Colours are converted here, so that they round as in MXNet.
+    // Colors are converted here, so that they round as in MXNet.
     let wanted = match coded {
         ColorSpace::YCbCr if channels == 1 => ColorSpace::Luma,
         ColorSpace::Luma | ColorSpace::YCbCr | ColorSpace::RGB | ColorSpace::CMYK | ColorSpace::YCCK => coded,
         other => {
-            let context = format!("JPEG with colours {other:?}; grey, YCbCr, RGB, CMYK and YCCK are read");
+            let context = format!("JPEG with colors {other:?}; gray, YCbCr, RGB, CMYK and YCCK are read");
             return Err(fault::at(survey.frame, FormatErrorKind::UnsupportedFeature, context));
         }
     };
@@ -51,18 +51,18 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     let mut pixels = vec![0; height * width * wanted.num_components()];
     decoder.decode_into(&mut pixels).map_err(failed)?;
     drop(decoder);
-    let (pixels, from) = to_grey_or_rgb(pixels, wanted);
-    let pixels = convert(pixels, from, channels, jpeg_grey);
+    let (pixels, from) = to_gray_or_rgb(pixels, wanted);
+    let pixels = convert(pixels, from, channels, jpeg_gray);
     survey.orientation.apply(Image::new(height, width, channels, pixels)?)
 }
 
-/// 1 for grey, 3 for all others.
+/// 1 for gray, 3 for all others.
 pub(super) fn stored_channels(bytes: &[u8]) -> Result<usize> {
     Ok(if Survey::of(bytes)?.n_components == 1 { 1 } else { 3 })
 }
 
-/// Decoded components as grey or RGB, and how many channels that is.
-fn to_grey_or_rgb(mut pixels: Vec<u8>, coded: ColorSpace) -> (Vec<u8>, usize) {
+/// Decoded components as gray or RGB, and how many channels that is.
+fn to_gray_or_rgb(mut pixels: Vec<u8>, coded: ColorSpace) -> (Vec<u8>, usize) {
     match coded {
         ColorSpace::Luma => (pixels, 1),
         ColorSpace::YCbCr => {

@@ -14,7 +14,7 @@ pub(super) struct Survey {
     /// Offset of the first scan.
     pub(super) scan: usize,
     pub(super) orientation: Orientation,
-    /// 1 grey, 3 colours, 4 inks.
+    /// 1 gray, 3 colors, 4 inks.
     pub(super) n_components: usize,
     /// Blocks of 8 x 8 coefficients in all components.
     n_blocks: u64,

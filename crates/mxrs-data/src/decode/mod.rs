@@ -39,12 +39,12 @@ impl DecodeLimits {
     }
 }
 
-/// Decodes a JPEG or PNG image to 8 bits per channel: 1 grey, 3 RGB, 4 RGB and alpha.
+/// Decodes a JPEG or PNG image to 8 bits per channel: 1 gray, 3 RGB, 4 RGB and alpha.
 ///
-/// A grey image fills red, green and blue; alpha is 255 where the image has none, and is dropped where it is not wanted.
-/// Grey of a colour JPEG is its luminance plane; grey of a colour PNG is `(9797 r + 19234 g + 3737 b) / 32768`, rounded
+/// A gray image fills red, green and blue; alpha is 255 where the image has none, and is dropped where it is not wanted.
+/// Gray of a color JPEG is its luminance plane; gray of a color PNG is `(9797 r + 19234 g + 3737 b) / 32768`, rounded
 /// down. 16-bit PNG keeps the high byte. A JPEG is turned the way its Exif orientation says. All this is what MXNet's
-/// iterator does; PNG pixels are equal to its, JPEG pixels within two grey levels, within four where the file stores colours
+/// iterator does; PNG pixels are equal to its, JPEG pixels within two gray levels, within four where the file stores colors
 /// at half size.
 ///
 /// The size in the header is held against the limit, and against what so few bytes can hold, before memory is taken.
@@ -66,7 +66,7 @@ pub fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Result<Im
     Err(fault::at(0, FormatErrorKind::BadMagic { found }, "expected a JPEG or PNG image"))
 }
 
-/// Channels of an encoded image as it is stored, among those that [`decode`] makes: 4 where it has alpha, 1 where it is grey.
+/// Channels of an encoded image as it is stored, among those that [`decode`] makes: 4 where it has alpha, 1 where it is gray.
 ///
 /// # Errors
 /// As [`decode`], as far as the headers go.

@@ -1,6 +1,6 @@
 //! PNG: the header checked here, decoded by the png crate.
 
-use super::channels::{convert, png_grey};
+use super::channels::{convert, png_gray};
 use crate::{DecodeLimits, Image, fault};
 use ::png::{ColorType, Decoder, DecodingError, Limits, Transformations};
 use mxrs_types::{Error, FormatErrorKind, Result};
@@ -26,10 +26,10 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
         Err(e) => return Err(failed(e, cursor.position() as usize, bytes.len())),
     };
     let (height, width) = (header.height as usize, header.width as usize);
-    Image::new(height, width, channels, convert(pixels, coded, channels, png_grey))
+    Image::new(height, width, channels, convert(pixels, coded, channels, png_gray))
 }
 
-/// 1, 3 or 4; a palette is colour, and grey with alpha becomes colour with alpha.
+/// 1, 3 or 4; a palette is color, and gray with alpha becomes color with alpha.
 pub(super) fn stored_channels(bytes: &[u8]) -> Result<usize> {
     Header::read(bytes)?;
     Ok(match bytes[25] {
@@ -46,7 +46,7 @@ fn read(cursor: &mut Cursor<&[u8]>, header: &Header) -> Result<(Vec<u8>, usize),
     let mut decoder = Decoder::new_with_limits(cursor, Limits { bytes });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
-    // Palettes become colours, fewer bits become 8, of 16 bits the high byte stays.
+    // Palettes become colors, fewer bits become 8, of 16 bits the high byte stays.
     decoder.set_transformations(Transformations::normalize_to_color8());
     let mut reader = decoder.read_info()?;
     let coded = match reader.output_color_type().0 {
@@ -96,7 +96,7 @@ impl Header {
             4 => 2,
             6 => 4,
             other => {
-                let context = format!("PNG colour type {other}, expected 0, 2, 3, 4 or 6");
+                let context = format!("PNG color type {other}, expected 0, 2, 3, 4 or 6");
                 return Err(fault::at(25, FormatErrorKind::InvalidValue, context));
             }
         };

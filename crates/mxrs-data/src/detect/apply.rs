@@ -2,7 +2,7 @@
 
 use super::labels::{Objects, Rect};
 use super::{CropSampler, DetectAugment, DetectResize, RandomShift};
-use crate::augment::{Border, cut_out, scale_colours, shift_hls, with_border};
+use crate::augment::{Border, cut_out, scale_colors, shift_hls, with_border};
 use crate::prepare::shorter_edge_to;
 use crate::random::Random;
 use crate::resample::resize_image;
@@ -31,7 +31,7 @@ pub(crate) fn apply(
         let size = shorter_edge_to(edge, (image.height(), image.width()));
         image = resize(image, size, random)?;
     }
-    colours(&mut image, augment, random);
+    colors(&mut image, augment, random);
     if random.unit() < augment.rand_mirror_prob {
         objects.mirror();
         if let Picture::Pixels(mirrored) = Picture::Pixels(image.clone()).flipped(false)? {
@@ -66,7 +66,7 @@ pub(crate) fn on_canvas(image: Image, height: usize, width: usize, fill: u8, lim
     }
 }
 
-fn colours(image: &mut Image, augment: &DetectAugment, random: &mut Random) {
+fn colors(image: &mut Image, augment: &DetectAugment, random: &mut Random) {
     let mut draw = |shift: RandomShift| {
         let value = random.around(0.0, 1.0) * shift.most;
         if random.unit() < shift.probability { value } else { 0.0 }
@@ -77,7 +77,7 @@ fn colours(image: &mut Image, augment: &DetectAugment, random: &mut Random) {
         shift_hls(image, [h, s, l]);
     }
     if contrast.abs() > 1e-3 {
-        scale_colours(image, contrast + 1.0);
+        scale_colors(image, contrast + 1.0);
     }
 }
 

@@ -40,7 +40,7 @@ impl Default for CropSampler {
 /// Which objects leave a crop.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum CropEmit {
-    /// Those whose centre lies outside.
+    /// Those whose center lies outside.
     #[default]
     Center,
     /// Those of which no more than this part of the area lies inside.
@@ -69,7 +69,7 @@ pub struct RandomShift {
 }
 
 /// Changes of images with objects, by the names and with the defaults of MXNet's `det_aug_default`, in the order in which
-/// they are made: colours, mirroring, padding, crop, size. How often something happens is a probability, 0 to 1.
+/// they are made: colors, mirroring, padding, crop, size. How often something happens is a probability, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetectAugment {
     /// Hue, in units of two degrees.
@@ -78,7 +78,7 @@ pub struct DetectAugment {
     pub saturation: RandomShift,
     /// Lightness, of 255.
     pub illumination: RandomShift,
-    /// Factor of all colours, less 1.
+    /// Factor of all colors, less 1.
     pub contrast: RandomShift,
     /// How often left and right change places; 0.
     pub rand_mirror_prob: f64,

@@ -19,9 +19,9 @@ pub struct PackSettings {
     pub pass_through: bool,
     /// Length that the shorter edge is resized to; none.
     pub resize: Option<usize>,
-    /// Uses the square in the centre; no.
+    /// Uses the square in the center; no.
     pub center_crop: bool,
-    /// Channels: 3 colour, 1 grey, none as stored; 3.
+    /// Channels: 3 color, 1 gray, none as stored; 3.
     pub channels: Option<usize>,
     /// How images are stored; JPEG of quality 95.
     pub encoding: Encoding,
@@ -244,7 +244,7 @@ fn shape(bytes: &[u8], settings: &PackSettings) -> Result<Image> {
     };
     let mut image = decode(bytes, channels, &settings.limits)?;
     if settings.center_crop {
-        image = centre(&image)?;
+        image = center(&image)?;
     }
     let Some(edge) = settings.resize else { return Ok(image) };
     let (h, w) = (image.height(), image.width());
@@ -254,8 +254,8 @@ fn shape(bytes: &[u8], settings: &PackSettings) -> Result<Image> {
     resize_image(&ImageThreads::calling(), image, height, width, settings.interpolation, &settings.limits)
 }
 
-/// The square in the centre.
-fn centre(image: &Image) -> Result<Image> {
+/// The square in the center.
+fn center(image: &Image) -> Result<Image> {
     let (h, w, c) = (image.height(), image.width(), image.channels());
     let side = h.min(w);
     let (top, left) = ((h - side) / 2, (w - side) / 2);

@@ -147,7 +147,7 @@ impl ImageRecordIterBuilder {
     }
 
     /// Brings chunks of `size_mb` times 2^20 bytes into another order every epoch; with [`Self::shuffle`] records then change
-    /// places within their chunk only, so that a slow disk reads neighbours together.
+    /// places within their chunk only, so that a slow disk reads neighbors together.
     #[must_use]
     pub fn shuffle_chunks(mut self, size_mb: u64, seed: u64) -> Self {
         let len_bytes = size_mb.saturating_mul(1 << 20);
@@ -222,14 +222,14 @@ impl ImageRecordIterBuilder {
         self
     }
 
-    /// Mean of red, green, blue and alpha, in units of pixel values (0 to 255); 0. Grey images use the first.
+    /// Mean of red, green, blue and alpha, in units of pixel values (0 to 255); 0. Gray images use the first.
     #[must_use]
     pub fn mean(mut self, mean: [f32; 4]) -> Self {
         self.image.mean = mean;
         self
     }
 
-    /// Divisor of red, green, blue and alpha; 1. Grey images use the first.
+    /// Divisor of red, green, blue and alpha; 1. Gray images use the first.
     #[must_use]
     pub fn std(mut self, std: [f32; 4]) -> Self {
         self.image.std = std;

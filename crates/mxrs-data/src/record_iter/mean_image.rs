@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, data_shape: [usize; 3]) -> Result<Vec<f32>> {
     Ok(array.to_f32_vec())
 }
 
-/// The mean of the iterator's images after augmentation and before normalisation, in the order of the file, saved at `path`.
+/// The mean of the iterator's images after augmentation and before normalization, in the order of the file, saved at `path`.
 pub(super) fn compute(iter: &mut ImageRecordIter, path: &Path) -> Result<Vec<f32>> {
     tracing::info!("no mean image at {}: it is computed from all images of the set", path.display());
     let mut settings = iter.settings.clone();

@@ -23,7 +23,7 @@ use std::path::Path;
 /// Images between two lines of the log while a mean image is computed.
 const BATCH_OF_MEAN: u64 = 10_000;
 
-/// Batches of prepared images from a record file, as MXNet's `ImageRecordIter` makes them: decoded, augmented, normalised.
+/// Batches of prepared images from a record file, as MXNet's `ImageRecordIter` makes them: decoded, augmented, normalized.
 ///
 /// ```no_run
 /// use mxrs_data::{Augment, DataIter, ImageRecordIter};

@@ -3,10 +3,10 @@
 use super::ImageRecordIterBuilder;
 use super::labels::{ListLabels, labels_of};
 use crate::detect::{Detection, Objects};
-use crate::normalise::Finish;
+use crate::normalize::Finish;
 use crate::random::Random;
 use crate::record_source::Record;
-use crate::{Image, augment, decode, detect, fault, normalise};
+use crate::{Image, augment, decode, detect, fault, normalize};
 use mxrs_format::recordio::ImageRecord;
 use mxrs_types::Result;
 use std::path::Path;
@@ -56,7 +56,7 @@ impl Row<'_> {
         let mut random = Random::keyed(&[builder.seed_aug, settings.epoch, self.record.offset]);
         let threads = &builder.image_threads;
         let (image, finish) = augment::apply(threads, image, options, &builder.augment, &mut random)?;
-        normalise::write(threads, &image, options, &finish, settings.mean_image, builder.pixel_type, self.data)?;
+        normalize::write(threads, &image, options, &finish, settings.mean_image, builder.pixel_type, self.data)?;
         Ok(kept)
     }
 
@@ -84,7 +84,7 @@ impl Row<'_> {
         let [_, height, width] = options.data_shape;
         let image = detect::on_canvas(image, height, width, augment.fill_value, &options.limits)?;
         let finish = Finish::plain((0, 0));
-        normalise::write(threads, &image, options, &finish, settings.mean_image, builder.pixel_type, self.data)?;
+        normalize::write(threads, &image, options, &finish, settings.mean_image, builder.pixel_type, self.data)?;
         Ok(kept)
     }
 }

@@ -1,6 +1,6 @@
 //! Bilinear resizing in fixed point, the way OpenCV rounds, so that pixels equal those MXNet trained on.
 //!
-//! Sample `d` of `n_out` lies at `(d + 1/2) * n_in / n_out - 1/2` of the source. Its two neighbours get weights of 11
+//! Sample `d` of `n_out` lies at `(d + 1/2) * n_in / n_out - 1/2` of the source. Its two neighbors get weights of 11
 //! fractional bits; columns are combined exactly, rows with 4 bits less, and the sum is rounded half up.
 
 use super::{Interpolation, Out, Region, View, resize_region};
@@ -161,7 +161,7 @@ fn along<const C: usize>(row: &[u8], columns: &[Tap], out: &mut [i32]) {
 mod tests {
     use super::*;
 
-    fn grey(height: usize, pixels: &[u8]) -> Image {
+    fn gray(height: usize, pixels: &[u8]) -> Image {
         Image::new(height, pixels.len() / height, 1, pixels.to_vec()).unwrap()
     }
 
@@ -169,10 +169,10 @@ mod tests {
     fn hand_computed_examples() {
         let limits = DecodeLimits::default();
         // Halving takes the mean of each 2 x 2 square, rounded half up: (0 + 10 + 20 + 32) / 4 = 15.5.
-        assert_eq!(resize(&grey(2, &[0, 10, 20, 32]), 1, 1, &limits).unwrap().pixels(), [16]);
+        assert_eq!(resize(&gray(2, &[0, 10, 20, 32]), 1, 1, &limits).unwrap().pixels(), [16]);
         // Doubling puts samples at -1/4, 1/4, 3/4 and 5/4: borders are repeated.
-        assert_eq!(resize(&grey(1, &[0, 100]), 1, 4, &limits).unwrap().pixels(), [0, 25, 75, 100]);
-        assert_eq!(resize(&grey(2, &[0, 100]), 4, 1, &limits).unwrap().pixels(), [0, 25, 75, 100]);
+        assert_eq!(resize(&gray(1, &[0, 100]), 1, 4, &limits).unwrap().pixels(), [0, 25, 75, 100]);
+        assert_eq!(resize(&gray(2, &[0, 100]), 4, 1, &limits).unwrap().pixels(), [0, 25, 75, 100]);
         // Channels do not mix, and the same size changes nothing.
         let rgb = Image::new(1, 2, 3, vec![0, 50, 100, 100, 50, 0]).unwrap();
         assert_eq!(resize(&rgb, 1, 1, &limits).unwrap().pixels(), [50, 50, 50]);
@@ -183,7 +183,7 @@ mod tests {
     fn constant_images_stay_constant_at_any_size() {
         for (h, w) in [(1, 1), (2, 3), (7, 5), (31, 17)] {
             for value in [0, 1, 127, 254, 255] {
-                let out = resize(&grey(5, &[value; 35]), h, w, &DecodeLimits::default()).unwrap();
+                let out = resize(&gray(5, &[value; 35]), h, w, &DecodeLimits::default()).unwrap();
                 assert!(out.pixels().iter().all(|p| *p == value), "{h} {w} {value}");
             }
         }
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn limits() {
         let limits = DecodeLimits { max_pixels: 100 };
-        assert!(resize(&grey(1, &[1]), 10, 10, &limits).is_ok());
-        assert!(resize(&grey(1, &[1]), 10, 11, &limits).is_err());
-        assert!(resize(&grey(1, &[1]), usize::MAX, usize::MAX, &limits).is_err());
-        assert!(resize(&grey(1, &[1]), 0, 5, &limits).is_err());
+        assert!(resize(&gray(1, &[1]), 10, 10, &limits).is_ok());
+        assert!(resize(&gray(1, &[1]), 10, 11, &limits).is_err());
+        assert!(resize(&gray(1, &[1]), usize::MAX, usize::MAX, &limits).is_err());
+        assert!(resize(&gray(1, &[1]), 0, 5, &limits).is_err());
     }
 }

@@ -7,9 +7,9 @@ use super::{
 use crate::resample::{InterMethod, Interpolation};
 use mxrs_types::{Error, Result};
 
-/// Mean of ImageNet's colours.
+/// Mean of ImageNet's colors.
 pub const IMAGENET_MEAN: [f32; 3] = [123.68, 116.28, 103.53];
-/// Standard deviation of ImageNet's colours.
+/// Standard deviation of ImageNet's colors.
 pub const IMAGENET_STD: [f32; 3] = [58.395, 57.12, 57.375];
 
 /// Settings of the usual list of augmenters: names, defaults and order are those of `mxnet.image.CreateAugmenter`. Its
@@ -20,7 +20,7 @@ pub struct Augmenter {
     pub size: (usize, usize),
     /// Length of the shorter edge before the crop; none.
     pub resize: Option<usize>,
-    /// Crops lie anywhere instead of in the centre; no.
+    /// Crops lie anywhere instead of in the center; no.
     pub rand_crop: bool,
     /// Crops are of random area and proportion too, which needs `rand_crop`; no.
     pub rand_resize: bool,
@@ -40,14 +40,14 @@ pub struct Augmenter {
     pub hue: f32,
     /// Standard deviation of the noise along the principal components; 0.
     pub pca_noise: f32,
-    /// Probability of an image without colours; 0.
+    /// Probability of an image without colors; 0.
     pub rand_gray: f64,
     /// Interpolation; cubic.
     pub inter_method: InterMethod,
 }
 
 impl Augmenter {
-    /// The centre, of this size.
+    /// The center, of this size.
     pub fn new(height: usize, width: usize) -> Self {
         Self {
             size: (height, width),

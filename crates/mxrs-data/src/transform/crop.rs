@@ -1,4 +1,4 @@
-//! Parts of an image: of the centre, of a random place, of random size.
+//! Parts of an image: of the center, of a random place, of random size.
 
 use super::resize::cut_and_resize;
 use super::{Draw, Picture, Transform, check_range};
@@ -23,7 +23,7 @@ fn scaled_down(picture: &Picture, (height, width): (usize, usize)) -> Result<(us
     Ok(((h as usize).max(1), (w as usize).max(1)))
 }
 
-/// A crop of the size, from the centre or from anywhere; resized to it where the picture is smaller.
+/// A crop of the size, from the center or from anywhere; resized to it where the picture is smaller.
 fn crop(
     picture: Picture,
     size: (usize, usize),
@@ -37,7 +37,7 @@ fn crop(
     cut_and_resize(picture, Region { top, left, height, width }, size, method, draw)
 }
 
-/// The centre; where the image is too small, the largest part of the proportion wanted, enlarged.
+/// The center; where the image is too small, the largest part of the proportion wanted, enlarged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CenterCrop {
     /// Rows and columns.

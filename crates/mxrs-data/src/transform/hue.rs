@@ -5,16 +5,16 @@ use crate::augment::{hls_of, rgb_of};
 use mxrs_types::Result;
 use std::f32::consts::PI;
 
-/// In which space colours are turned.
+/// In which space colors are turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HueSpace {
     /// Hue, lightness and saturation, exactly (Gluon).
     Hls,
-    /// A rotation about the grey axis of television's luma and chroma, which is linear (`HueJitterAug`).
+    /// A rotation about the gray axis of television's luma and chroma, which is linear (`HueJitterAug`).
     Yiq,
 }
 
-/// Turns all hues by up to a part of a whole turn ([`HueSpace::Hls`]) or half a turn ([`HueSpace::Yiq`]). Grey images stay.
+/// Turns all hues by up to a part of a whole turn ([`HueSpace::Hls`]) or half a turn ([`HueSpace::Yiq`]). Gray images stay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomHue {
     parts: (f32, f32),
@@ -52,19 +52,19 @@ fn product(a: [[f32; 3]; 3], b: [[f32; 3]; 3]) -> [[f32; 3]; 3] {
 impl Transform for RandomHue {
     fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
         let part = draw.random.uniform(self.parts.0, self.parts.1);
-        if !picture.has_colours() {
+        if !picture.has_colors() {
             return Ok(picture);
         }
         match self.space {
-            HueSpace::Hls => picture.recolour(|colours| {
-                let [hue, lightness, saturation] = hls_of(colours.map(|value| value / 255.0));
+            HueSpace::Hls => picture.recolor(|colors| {
+                let [hue, lightness, saturation] = hls_of(colors.map(|value| value / 255.0));
                 rgb_of([hue + part * 360.0, lightness, saturation]).map(|value| value * 255.0)
             }),
             HueSpace::Yiq => {
                 let (sin, cos) = (part * PI).sin_cos();
                 let turn = [[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]];
                 let all = product(product(FROM_YIQ, turn), TO_YIQ);
-                picture.recolour(|colours| all.map(|row| row.iter().zip(colours).map(|(a, b)| a * b).sum()));
+                picture.recolor(|colors| all.map(|row| row.iter().zip(colors).map(|(a, b)| a * b).sum()));
             }
         }
         Ok(picture)

@@ -1,13 +1,13 @@
 //! Brightness, contrast and saturation.
 //!
-//! Greys are 0.299 red + 0.587 green + 0.114 blue. MXNet 1.9.1's own `RandomSaturation` forgets to add up and takes 0.114 blue
-//! for grey; its `SaturationJitterAug` is right, and so is this.
+//! Grays are 0.299 red + 0.587 green + 0.114 blue. MXNet 1.9.1's own `RandomSaturation` forgets to add up and takes 0.114 blue
+//! for gray; its `SaturationJitterAug` is right, and so is this.
 
 use super::{Draw, HueSpace, Picture, RandomHue, RandomOrder, Transform, check_range};
 use mxrs_types::Result;
 
-/// The grey of a pixel.
-pub(super) fn grey([r, g, b]: [f32; 3]) -> f32 {
+/// The gray of a pixel.
+pub(super) fn gray([r, g, b]: [f32; 3]) -> f32 {
     r * 0.299 + g * 0.587 + b * 0.114
 }
 
@@ -55,18 +55,18 @@ macro_rules! jitters {
 }
 
 jitters! {
-    /// Every colour times a random factor.
+    /// Every color times a random factor.
     RandomBrightness of "brightness";
-    /// Every colour away from the mean grey of the image, or towards it, by a random factor.
+    /// Every color away from the mean gray of the image, or towards it, by a random factor.
     RandomContrast of "contrast";
-    /// Every colour away from the grey of its pixel, or towards it, by a random factor. Grey images stay.
+    /// Every color away from the gray of its pixel, or towards it, by a random factor. Gray images stay.
     RandomSaturation of "saturation";
 }
 
 impl Transform for RandomBrightness {
     fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
         let factor = self.0.draw(draw);
-        picture.recolour(|colours| colours.map(|value| value * factor));
+        picture.recolor(|colors| colors.map(|value| value * factor));
         Ok(picture)
     }
 }
@@ -74,8 +74,8 @@ impl Transform for RandomBrightness {
 impl Transform for RandomContrast {
     fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
         let factor = self.0.draw(draw);
-        let offset = (1.0 - factor) * if picture.has_colours() { picture.mean(grey) } else { picture.mean(|c| c[0]) };
-        picture.recolour(|colours| colours.map(|value| value * factor + offset));
+        let offset = (1.0 - factor) * if picture.has_colors() { picture.mean(gray) } else { picture.mean(|c| c[0]) };
+        picture.recolor(|colors| colors.map(|value| value * factor + offset));
         Ok(picture)
     }
 }
@@ -83,10 +83,10 @@ impl Transform for RandomContrast {
 impl Transform for RandomSaturation {
     fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
         let factor = self.0.draw(draw);
-        if picture.has_colours() {
-            picture.recolour(|colours| {
-                let offset = (1.0 - factor) * grey(colours);
-                colours.map(|value| value * factor + offset)
+        if picture.has_colors() {
+            picture.recolor(|colors| {
+                let offset = (1.0 - factor) * gray(colors);
+                colors.map(|value| value * factor + offset)
             });
         }
         Ok(picture)

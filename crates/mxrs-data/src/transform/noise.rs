@@ -1,10 +1,10 @@
-//! Noise along the principal components of colours, and images without colours.
+//! Noise along the principal components of colors, and images without colors.
 
 use super::{Draw, Picture, Transform, check_probability, check_range};
 use crate::augment::pca_noise;
 use mxrs_types::Result;
 
-/// Adds to all pixels the same random colour, along the principal components of ImageNet's. Grey images stay.
+/// Adds to all pixels the same random color, along the principal components of ImageNet's. Gray images stay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomLighting(f32);
 
@@ -22,14 +22,14 @@ impl RandomLighting {
 impl Transform for RandomLighting {
     fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
         let [r, g, b, _] = pca_noise(self.0, &mut draw.random);
-        if picture.has_colours() {
-            picture.recolour(|[red, green, blue]| [red + r, green + g, blue + b]);
+        if picture.has_colors() {
+            picture.recolor(|[red, green, blue]| [red + r, green + g, blue + b]);
         }
         Ok(picture)
     }
 }
 
-/// Makes all channels the grey of the pixel, with a probability.
+/// Makes all channels the gray of the pixel, with a probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomGray {
     probability: f64,
@@ -55,8 +55,8 @@ impl RandomGray {
 
 impl Transform for RandomGray {
     fn apply(&self, mut picture: Picture, draw: &mut Draw) -> Result<Picture> {
-        if draw.happens(self.probability) && picture.has_colours() {
-            picture.recolour(|colours| [colours.iter().zip(self.weights).map(|(a, b)| a * b).sum(); 3]);
+        if draw.happens(self.probability) && picture.has_colors() {
+            picture.recolor(|colors| [colors.iter().zip(self.weights).map(|(a, b)| a * b).sum(); 3]);
         }
         Ok(picture)
     }

@@ -99,7 +99,7 @@ impl Transform for Normalize {
         let n = picture.n_channels();
         let Picture::Numbers(numbers) = picture else {
             let expected = "numbers of float32, that is, after Cast or ToTensor";
-            return Err(Error::invalid("image to normalise", "pixels of 8 bits", expected));
+            return Err(Error::invalid("image to normalize", "pixels of 8 bits", expected));
         };
         for (name, values) in [("mean", &self.mean), ("std", &self.std)] {
             if values.len() != 1 && values.len() != n {

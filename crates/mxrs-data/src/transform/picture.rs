@@ -215,9 +215,9 @@ impl Picture {
         }
     }
 
-    /// Changes the colours of every pixel: red, green and blue, or grey thrice of which the first counts; alpha stays.
+    /// Changes the colors of every pixel: red, green and blue, or gray thrice of which the first counts; alpha stays.
     /// Pixels of 8 bits are cut to their range and towards zero, as Gluon's transforms do.
-    pub(super) fn recolour(&mut self, change: impl Fn([f32; 3]) -> [f32; 3]) {
+    pub(super) fn recolor(&mut self, change: impl Fn([f32; 3]) -> [f32; 3]) {
         match self {
             Self::Pixels(image) => {
                 let n = image.channels();
@@ -225,7 +225,7 @@ impl Picture {
                     let byte = |value: f32| value.clamp(0.0, 255.0) as u8;
                     match pixel {
                         [r, g, b, ..] => [*r, *g, *b] = change([*r, *g, *b].map(f32::from)).map(byte),
-                        [grey, ..] => *grey = byte(change([f32::from(*grey); 3])[0]),
+                        [gray, ..] => *gray = byte(change([f32::from(*gray); 3])[0]),
                         [] => {}
                     }
                 }
@@ -233,7 +233,7 @@ impl Picture {
             Self::Numbers(numbers) => {
                 for (y, x) in (0..numbers.height).flat_map(|y| (0..numbers.width).map(move |x| (y, x))) {
                     let last = numbers.n_channels - 1;
-                    // Of two channels, which is no image that is known, the first counts as grey.
+                    // Of two channels, which is no image that is known, the first counts as gray.
                     let places = [0, 1, 2].map(|c| numbers.place(y, x, if last < 2 { 0 } else { c }));
                     let new = change(places.map(|place| numbers.values[place]));
                     let n = if last < 2 { 1 } else { 3 };
@@ -245,12 +245,12 @@ impl Picture {
         }
     }
 
-    /// The mean over all pixels of what `of` makes of their colours.
+    /// The mean over all pixels of what `of` makes of their colors.
     pub(super) fn mean(&self, of: impl Fn([f32; 3]) -> f32) -> f32 {
         let (height, width) = (self.height(), self.width());
         let mut sum = 0.0;
         for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-            let colours = match self {
+            let colors = match self {
                 Self::Pixels(image) => match &image.row(y)[x * image.channels()..] {
                     [r, g, b, ..] if image.channels() > 2 => [*r, *g, *b].map(f32::from),
                     rest => [rest.first().copied().map_or(0.0, f32::from); 3],
@@ -260,13 +260,13 @@ impl Picture {
                     [0, 1, 2].map(|c| numbers.values[numbers.place(y, x, if last < 2 { 0 } else { c })])
                 }
             };
-            sum += f64::from(of(colours));
+            sum += f64::from(of(colors));
         }
         (sum / (height * width) as f64) as f32
     }
 
-    /// Whether there are colours.
-    pub(super) fn has_colours(&self) -> bool {
+    /// Whether there are colors.
+    pub(super) fn has_colors(&self) -> bool {
         self.n_channels() > 2
     }
 }

@@ -15,7 +15,7 @@ pub enum Zoom {
     Out,
 }
 
-/// Rotates numbers about the centre, with linear interpolation.
+/// Rotates numbers about the center, with linear interpolation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotate {
     degrees: f32,
@@ -32,7 +32,7 @@ impl Rotate {
         Ok(Self { degrees, zoom })
     }
 
-    /// What distances from the centre are multiplied by.
+    /// What distances from the center are multiplied by.
     fn scale(self, height: f32, width: f32) -> f32 {
         let radians = self.degrees.to_radians().abs();
         let (diagonal, angle) = (height.hypot(width), (height / width).atan());

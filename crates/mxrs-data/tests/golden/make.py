@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..", "..", "..")
 DIGITS = os.path.join(ROOT, "data", "digits", "digits_val")
 FIXTURES = os.path.join(ROOT, "tests", "fixtures")
-NORMALISE = dict(mean_r=123.68, mean_g=116.28, mean_b=103.53, std_r=58.395, std_g=57.12, std_b=57.375, scale=1.7)
+NORMALIZE = dict(mean_r=123.68, mean_g=116.28, mean_b=103.53, std_r=58.395, std_g=57.12, std_b=57.375, scale=1.7)
 
 expected = {}
 random = np.random.RandomState(7)
@@ -76,22 +76,22 @@ for part in range(3):
         share = batches(DIGITS + ".rec", data_shape=(1, 28, 28), batch_size=16, num_parts=3, part_index=part, **settings)
         keep("digits.part.%s.%d" % (name, part), np.concatenate([b[1] for b in share])[: 16 * len(share) - share[-1][2]], "float32")
 
-# 2. The photographs: normalised crops, and every 32nd row as decoded (MXNet and Pillow agree on every pixel).
+# 2. The photographs: normalized crops, and every 32nd row as decoded (MXNet and Pillow agree on every pixel).
 photos = [read(os.path.join(FIXTURES, f)) for f in ("china.jpg", "flower.jpg")]
 for i, (name, photo) in enumerate(zip(("china", "flower"), photos)):
     decoded = np.asarray(Image.open(io.BytesIO(photo)).convert("RGB"))
     assert (one(photo, (3, 427, 640)).transpose(1, 2, 0) == decoded).all()
-    grey = Image.open(io.BytesIO(photo))
-    grey.draft("L", None)
-    assert (one(photo, (1, 427, 640))[0] == np.asarray(grey)).all()
+    gray = Image.open(io.BytesIO(photo))
+    gray.draft("L", None)
+    assert (one(photo, (1, 427, 640))[0] == np.asarray(gray)).all()
     keep(name + ".rgb", decoded[::32], "uint8")
-    keep(name + ".grey", np.asarray(grey)[::32], "uint8")
-data, label, pad = batches(pack(photos), data_shape=(3, 24, 32), batch_size=2, resize=30, **NORMALISE)[0]
-keep("photos.normalised", data, "float32")
+    keep(name + ".gray", np.asarray(gray)[::32], "uint8")
+data, label, pad = batches(pack(photos), data_shape=(3, 24, 32), batch_size=2, resize=30, **NORMALIZE)[0]
+keep("photos.normalized", data, "float32")
 
 # 3. PNG of every kind, decoded to 1, 3 and 4 channels.
-colour = Image.fromarray(random.randint(0, 256, (13, 17, 3)).astype(np.uint8))
-kinds = {m: colour.convert(m) for m in ("1", "L", "LA", "P", "RGB")}
+color = Image.fromarray(random.randint(0, 256, (13, 17, 3)).astype(np.uint8))
+kinds = {m: color.convert(m) for m in ("1", "L", "LA", "P", "RGB")}
 kinds["RGBA"] = Image.fromarray(random.randint(0, 256, (13, 17, 4)).astype(np.uint8))
 kinds["I16"] = Image.fromarray(random.randint(0, 65536, (13, 17)).astype(np.uint16))
 for kind, image in kinds.items():
@@ -101,9 +101,9 @@ for kind, image in kinds.items():
         if channels < 4 or kind in ("LA", "RGBA"):
             keep("png.%s.%d" % (kind, channels), one(encoded, (channels, 13, 17)), "uint8")
 four = dict(mean_r=1.5, mean_g=2.5, mean_b=3.5, mean_a=4.5, std_r=2, std_g=3, std_b=5, std_a=7, scale=0.3)
-keep("png.RGBA.normalised", one(encode(kinds["RGBA"], "PNG"), (4, 9, 11), **four), "float32")
+keep("png.RGBA.normalized", one(encode(kinds["RGBA"], "PNG"), (4, 9, 11), **four), "float32")
 
-# 4. JPEG: sampling, progressive, restart markers, grey, CMYK, Exif orientation.
+# 4. JPEG: sampling, progressive, restart markers, gray, CMYK, Exif orientation.
 photo = Image.open(os.path.join(FIXTURES, "china.jpg")).crop((300, 150, 353, 187))
 jpegs = {}
 for sampling in (0, 1, 2):
@@ -111,7 +111,7 @@ for sampling in (0, 1, 2):
         jpegs["s%d%s" % (sampling, "p" if progressive else "b")] = encode(
             photo, "JPEG", quality=90, subsampling=sampling, progressive=progressive)
 jpegs["restart"] = encode(photo, "JPEG", quality=90, restart_marker_blocks=3)
-jpegs["grey"] = encode(photo.convert("L"), "JPEG", quality=90)
+jpegs["gray"] = encode(photo.convert("L"), "JPEG", quality=90)
 jpegs["cmyk"] = encode(photo.convert("CMYK"), "JPEG", quality=95, subsampling=0)
 for name, encoded in jpegs.items():
     save(name + ".jpg", encoded)

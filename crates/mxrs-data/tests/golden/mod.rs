@@ -46,7 +46,7 @@ impl Expected {
     }
 }
 
-/// A record file of these images, labelled 0, 1, 2, ... with ids from 100 on.
+/// A record file of these images, labeled 0, 1, 2, ... with ids from 100 on.
 pub fn write_records(path: &Path, images: &[Vec<u8>]) -> Vec<u64> {
     let mut writer = RecordWriter::create(path).unwrap();
     let mut offsets = Vec::new();
@@ -103,10 +103,10 @@ impl Difference {
         }
     }
 
-    /// Two grey levels, and up to four in few bytes where colours were stored at half size: enlarging them rounds once
+    /// Two gray levels, and up to four in few bytes where colors were stored at half size: enlarging them rounds once
     /// more here than in libjpeg.
-    pub fn is_small(&self, half_size_colours: bool) -> bool {
-        let most = if half_size_colours { 4 } else { 2 };
+    pub fn is_small(&self, half_size_colors: bool) -> bool {
+        let most = if half_size_colors { 4 } else { 2 };
         self.most <= most && self.mean < 0.25 && self.beyond_two < 0.003
     }
 }
@@ -131,10 +131,10 @@ pub fn statistic(kind: &str, x: &[f32]) -> f32 {
         "red" => mean(x[..768].iter().copied()),
         "blue" => mean(x[1536..].iter().copied()),
         "spread" => {
-            let centre = mean(x.iter().copied());
-            mean(x.iter().map(|v| (v - centre).powi(2))).sqrt()
+            let center = mean(x.iter().copied());
+            mean(x.iter().map(|v| (v - center).powi(2))).sqrt()
         }
-        "colours" => mean(x[..768].iter().zip(&x[1536..]).map(|(r, b)| (r - b).abs())),
+        "colors" => mean(x[..768].iter().zip(&x[1536..]).map(|(r, b)| (r - b).abs())),
         "corner" => x[0],
         "sides" => half(0) - half(16),
         "near" => x[768 + 12 * 32 + 16],

@@ -4,7 +4,7 @@ use super::{Buffer, Content, mine};
 use crate::busy::Busy;
 use crate::context::is_inside;
 use crate::engine::Inner;
-use crate::op::{Bulk, OpName, Property, Task, Use, Uses, normalise};
+use crate::op::{Bulk, OpName, Property, Task, Use, Uses, normalize};
 use crate::var::{NotMarked, TaskList, Var};
 use mxrs_sync::atomic::Ordering;
 use mxrs_types::Result;
@@ -121,7 +121,7 @@ impl Inner {
                 uses.push(unsafe { Use::of_access(access) });
             }
         }
-        normalise(&mut uses);
+        normalize(&mut uses);
         let name = OpName::from("ImperativeBulk");
         let task = Task::new(name, &uses, content.device, 0, Property::NoSkip, content.dispatch, Bulk(list));
         self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);

@@ -51,7 +51,7 @@ pub(crate) struct Buffers {
     all: RankedMutex<Vec<Arc<Buffer>>>,
 }
 
-// Loom's macro knows no `const` initialisers.
+// Loom's macro knows no `const` initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static MINE: RefCell<Vec<(u32, Arc<Buffer>)>> = RefCell::new(Vec::new()); }
 #[cfg(not(loom))]

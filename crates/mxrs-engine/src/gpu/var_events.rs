@@ -11,7 +11,7 @@ pub(crate) mod tests;
 /// Which device work last wrote a variable, and which has read it since: at most one writer event, and one reader event per
 /// stream. One word; a variable that no GPU task used holds nothing more.
 ///
-/// The caller serialises access, and lets the events of a task in ([`VarEvents::after`]) before it lets the next user of the
+/// The caller serializes access, and lets the events of a task in ([`VarEvents::after`]) before it lets the next user of the
 /// variable ask ([`VarEvents::before`]), as the rules of [`crate::gpu`] say.
 #[derive(Debug, Default)]
 pub struct VarEvents(Option<Box<Marks>>);

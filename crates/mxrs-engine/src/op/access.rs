@@ -74,7 +74,7 @@ pub(crate) fn give_back_uses(uses: Uses<'_>) {
 
 /// Puts uses in the order of locking, each variable once, writing if any of its mentions does (E9).
 #[inline]
-pub(crate) fn normalise(uses: &mut Uses<'_>) {
+pub(crate) fn normalize(uses: &mut Uses<'_>) {
     if uses.len() < 2 {
         return;
     }

@@ -69,7 +69,7 @@ impl<B: Body> TableOf<B> {
         layout: Layout::new::<B>(),
         starts_only: B::STARTS_ONLY,
         is_bulk: B::IS_BULK,
-        // SAFETY (of the caller): the pointer is to an initialised `B`, which is moved out.
+        // SAFETY (of the caller): the pointer is to an initialized `B`, which is moved out.
         run: |body, context, completion| {
             // SAFETY: see above.
             let body = unsafe { body.cast::<B>().read() };

@@ -13,7 +13,7 @@ mod spare;
 mod waiter;
 mod words;
 
-pub(crate) use access::{Access, Use, Uses, add, first_failure, give_back_uses, live_failure, normalise};
+pub(crate) use access::{Access, Use, Uses, add, first_failure, give_back_uses, live_failure, normalize};
 pub(crate) use body::{Body, Bulk, Starts, Sync};
 pub(crate) use spare::{give_back, widen};
 pub(crate) use waiter::{Place, Waiter};

@@ -27,9 +27,9 @@ impl Waiter {
     /// Takes the parker of a thread whose turn has come; after its signal the waiter is gone.
     ///
     /// # Safety
-    /// `access` came from [`Waiter::access`], its thread has not been signalled, and the variable's lock is held.
+    /// `access` came from [`Waiter::access`], its thread has not been signaled, and the variable's lock is held.
     pub(crate) unsafe fn take_parker(access: *const Access) -> Option<Arc<Parker>> {
-        // SAFETY: the access is the first field of a `repr(C)` waiter, which lives until its thread is signalled; the
+        // SAFETY: the access is the first field of a `repr(C)` waiter, which lives until its thread is signaled; the
         // pointer was made from the whole waiter. The lock makes this the only use of the cell.
         unsafe { (*access.cast::<Self>()).parker.take() }
     }
@@ -68,7 +68,7 @@ impl std::ops::Deref for Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // SAFETY: it was leaked from a box, and is in no queue: its thread has been signalled, or did not have to wait.
+        // SAFETY: it was leaked from a box, and is in no queue: its thread has been signaled, or did not have to wait.
         let memory = unsafe { Box::from_raw(self.0.as_ptr()) };
         memory.parker.take();
         let _ = SPARE.try_with(|spare| spare.set(Some(memory)));

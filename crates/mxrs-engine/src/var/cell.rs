@@ -55,7 +55,7 @@ pub(super) struct Rare {
 pub(crate) enum Attached {
     /// There is nothing to wait for.
     Ready(Option<Arc<Failure>>),
-    /// The parker will be signalled.
+    /// The parker will be signaled.
     Waiting,
 }
 
@@ -304,7 +304,7 @@ impl VarState {
     }
 
     fn wake(&self, access: *const Access, freed: &mut Freed) {
-        // SAFETY: an access without a task is a waiter's, taken out of the queue just now, its thread not signalled; the
+        // SAFETY: an access without a task is a waiter's, taken out of the queue just now, its thread not signaled; the
         // lock is held.
         if let Some(parker) = unsafe { Waiter::take_parker(access) } {
             freed.threads.push((parker, self.failure()));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::context::RunContext;
-use crate::op::{Dispatch, Op, OpName, Property, Sync, Task, Use, Uses, Waiter, normalise};
+use crate::op::{Dispatch, Op, OpName, Property, Sync, Task, Use, Uses, Waiter, normalize};
 use crate::parker::Parker;
 use mxrs_types::Device;
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ struct Case {
 
 fn op(accesses: &[(&Var, bool)]) -> Case {
     let mut uses: Uses<'_> = accesses.iter().map(|(var, write)| Use::new(var, *write)).collect();
-    normalise(&mut uses);
+    normalize(&mut uses);
     let body = Sync(|_: &RunContext| Ok(()));
     let task = Task::new(OpName::from("op"), &uses, Device::cpu(0), 0, Property::Normal, Dispatch::Completer, body);
     Case { op: task.as_ptr(), owned: RefCell::new(Some(task)) }
@@ -97,7 +97,7 @@ fn e8_granted_once_on_the_last_of_several_variables() {
 }
 
 #[test]
-fn e9_normalised_sorted_unique_write_wins() {
+fn e9_normalized_sorted_unique_write_wins() {
     let vars: Vec<Var> = (0..20).map(|_| Var::new(1)).collect();
     let mut list = Uses::new();
     for (i, var) in vars.iter().enumerate().rev() {
@@ -105,7 +105,7 @@ fn e9_normalised_sorted_unique_write_wins() {
         list.push(Use::new(var, i % 3 == 0));
         list.push(Use::new(var, false));
     }
-    normalise(&mut list);
+    normalize(&mut list);
     let got: Vec<(usize, bool)> = list.iter().map(|u| (u.cell().addr().get(), u.write())).collect();
     let mut expected: Vec<(usize, bool)> =
         vars.iter().enumerate().map(|(i, v)| (v.cell_ptr().addr().get(), i % 3 == 0)).collect();

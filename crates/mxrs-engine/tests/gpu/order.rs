@@ -7,7 +7,7 @@ use std::sync::mpsc;
 
 /// Without the suffix each task ends in a host wait for its stream, and streams never wait for one another.
 #[test]
-fn host_mode_synchronises_once_per_task() {
+fn host_mode_synchronizes_once_per_task() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), Duration::from_millis(1));
     let engine = engine(config(GpuSync::Host), &[&gpu]);
     let (x, y) = (engine.new_var(), engine.new_var());
@@ -24,7 +24,7 @@ fn host_mode_synchronises_once_per_task() {
     assert_eq!((before_all.records, before_all.stream_waits, before_all.event_waits), (0, 0, 0));
     engine.wait_for_all().unwrap();
     let n_all = gpu.counters().synchronizations - 30;
-    assert!(n_all <= 2, "waiting for all synchronises each of two workers' streams at most once: {n_all}");
+    assert!(n_all <= 2, "waiting for all synchronizes each of two workers' streams at most once: {n_all}");
 }
 
 /// With events a task is complete when its work is enqueued: everything is, while the device does not start anything.

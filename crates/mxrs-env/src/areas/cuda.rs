@@ -25,7 +25,7 @@ settings! {
         rtc_size_warning: bool = 1, "MXNET_RTC_SIZE_WARNING" [B39 EveryUse NotYet];
         /// 0 forbids the TF32 format in NVIDIA's libraries.
         tf32_override: Option<u8> = unset, "NVIDIA_TF32_OVERRIDE" [B40 Process NotYet], Kind::int(0, 0);
-        /// Computes the gradient of softmax without the vectorised kernel.
+        /// Computes the gradient of softmax without the vectorized kernel.
         debug_softmax_grad: bool = 0, "DEBUG_SOFTMAX_GRAD" [B41 EveryUse NotYet];
         /// Half precision in the TensorRT backend.
         tensorrt_fp16: bool = 1, "MXNET_TENSORRT_USE_FP16" [B42 EveryUse Inert];

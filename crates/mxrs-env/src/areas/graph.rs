@@ -26,7 +26,7 @@ settings! {
         node_elimination: bool = 1, "MXNET_NODE_ELIMINATION" [B32 EveryUse NotYet];
         /// 1 logs which backend is active, 2 also each decision of the partitioning.
         subgraph_verbose: u8 = 1, "MXNET_SUBGRAPH_VERBOSE" [B33 FirstUse InEffect], Kind::int(0, 2);
-        /// Logs each node that the quantisation pass changes or leaves.
+        /// Logs each node that the quantization pass changes or leaves.
         quantization_verbose: bool = 0, "MXNET_QUANTIZATION_VERBOSE" [B37 FirstUse InEffect];
     }
 }

@@ -12,7 +12,7 @@ settings! {
         /// Turns on every saver of memory, at some cost in time.
         memory_opt: bool = 0, "MXNET_MEMORY_OPT" [D51 Owner InEffect];
         /// What the backward pass computes again: nothing, what takes next to no time (up to a tenth of the memory, relus
-        /// behind batch normalisation), cheap operators as `MXNET_BACKWARD_DO_MIRROR`, segments, or as
+        /// behind batch normalization), cheap operators as `MXNET_BACKWARD_DO_MIRROR`, segments, or as
         /// little as a number of bytes asks for. When set, it decides alone.
         remat: Option<Remat> = unset("what MXRS_MEMORY_BUDGET, MXNET_BACKWARD_DO_MIRROR and MXNET_MEMORY_OPT say, else light"),
             "MXRS_REMAT" [M6 Owner InEffect];

@@ -19,11 +19,11 @@ settings! {
         debug: bool = 0, "MXNET_ONEDNN_DEBUG" [B45 FirstUse NotYet];
         /// Prepares the weights of FullyConnected anew at each call.
         disable_fc_cache: bool = 0, "MXNET_ONEDNN_DISABLE_FC_CACHE" [B46 FirstUse NotYet];
-        /// Checks ranges and weights of quantised FullyConnected at each call.
+        /// Checks ranges and weights of quantized FullyConnected at each call.
         qfc_dynamic_params: bool = 0, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS" [B47 EveryUse NotYet];
-        /// Joins requantisation with the operator before it.
+        /// Joins requantization with the operator before it.
         fuse_requantize: bool = 1, "MXNET_ONEDNN_FUSE_REQUANTIZE" [B48 Owner InEffect];
-        /// Joins dequantisation with the operator before it.
+        /// Joins dequantization with the operator before it.
         fuse_dequantize: bool = 1, "MXNET_ONEDNN_FUSE_DEQUANTIZE" [B49 Owner InEffect];
         /// Switches off every fusion of convolutions.
         disable_conv: bool = 0, "MXNET_DISABLE_ONEDNN_CONV_OPT" [B50 Owner InEffect];

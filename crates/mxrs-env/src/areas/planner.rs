@@ -24,12 +24,12 @@ settings! {
         /// How much larger or smaller a released block may be than the request that reuses it; several ranges up to
         /// this one are tried. 0: released blocks are not reused.
         match_range: usize = 16, "NNVM_EXEC_MATCH_RANGE" [D11 Owner InEffect];
-        /// Colours that keep parallel branches from sharing storage, and temporary workspaces per device; at most
+        /// Colors that keep parallel branches from sharing storage, and temporary workspaces per device; at most
         /// `MXNET_GPU_WORKER_NTHREADS`. More cost memory and allow more parallel work.
         num_temp: NonZeroUsize = 1, "MXNET_EXEC_NUM_TEMP" [D12 Owner InEffect];
         /// 0: only the value of `NNVM_EXEC_MATCH_RANGE` itself is tried.
         sweep_match_range: bool = 1, "NNVM_AUTO_SEARCH_MATCH_RANGE" [B28 Owner InEffect];
-        /// Which algorithm places arrays. `offset` needs operators that run in order: with more than one colour, and with an
+        /// Which algorithm places arrays. `offset` needs operators that run in order: with more than one color, and with an
         /// explicit `NNVM_EXEC_MATCH_RANGE`, it is the pool nevertheless.
         plan: PlanWord = auto, "MXRS_PLAN" [M8 Owner InEffect];
         /// Plans that each cached graph keeps, one for each signature of its inputs; what was not used for longest goes first.

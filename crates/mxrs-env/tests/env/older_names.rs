@@ -65,5 +65,5 @@ fn values_reach_the_struct_through_older_names() {
         ("MXNET_USE_NAIVE_STORAGE_MANAGER", "1"),
     ]);
     assert_eq!((settings.onednn.enabled, settings.onednn.cache_limit()), (false, Some(7)));
-    assert_eq!((settings.n_colours().get(), settings.pools.no_pools), (2, 1));
+    assert_eq!((settings.n_colors().get(), settings.pools.no_pools), (2, 1));
 }

@@ -105,7 +105,7 @@ fn the_defaults_without_any_variable() {
     assert_eq!((settings.threads.cpu_workers.get(), settings.threads.cpu_priority_workers.get()), (1, 4));
     assert_eq!((settings.threads.team, settings.threads.affinity.as_ref()), (None, None));
     assert_eq!(
-        (settings.planner.enable_inplace, settings.planner.match_range, settings.n_colours().get()),
+        (settings.planner.enable_inplace, settings.planner.match_range, settings.n_colors().get()),
         (true, 16, 1)
     );
     let pool = PoolConfig {
@@ -151,7 +151,7 @@ fn values_arrive_in_their_fields() {
     assert_eq!(settings.pools.of(PoolDevice::Cpu).kind, PoolKind::Round);
     assert_eq!(settings.pools.of(PoolDevice::Gpu).kind, PoolKind::Naive);
     assert_eq!(settings.pools.of(PoolDevice::CpuPinned).page_bytes, 64);
-    assert_eq!(settings.n_colours().get(), 3, "capped by the GPU workers");
+    assert_eq!(settings.n_colors().get(), 3, "capped by the GPU workers");
     assert_eq!(settings.onednn.cache_limit(), Some(0));
     assert_eq!(settings.tuning.operators, Some(OperatorTuning::Only(vec![DType::F16, DType::I8])));
     assert_eq!(settings.cudnn.disabled_forward, [1, 40]);
@@ -258,7 +258,7 @@ fn names_of_other_programs_are_marked() {
 }
 
 #[test]
-fn an_owner_can_say_that_it_cannot_honour_a_setting() {
+fn an_owner_can_say_that_it_cannot_honor_a_setting() {
     let (settings, _) = read(&[("MXNET_ONEDNN_ENABLED", "0")]);
     let warning = settings.inert_warning("MXNET_ONEDNN_ENABLED", "this build has no oneDNN").unwrap();
     assert_eq!(warning.to_string(), "MXNET_ONEDNN_ENABLED=0 has no effect: this build has no oneDNN");

@@ -9,7 +9,7 @@ struct Flags {
     training: bool,
 }
 
-// Loom's macro knows no `const` initialisers.
+// Loom's macro knows no `const` initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static FLAGS: Cell<Flags> = Cell::new(Flags { recording: false, training: false }); }
 #[cfg(not(loom))]

@@ -16,7 +16,7 @@
 //! # fn main() -> mxrs_types::Result<()> {
 //! let context = ArrayContext::new(Engine::new(EngineConfig::default())?, Storage::new(StorageConfig::default())?);
 //! let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
-//! options.ops = mxrs_ops::catalogue();
+//! options.ops = mxrs_ops::catalog();
 //! let nd = Imperative::new(&context, &options)?;
 //!
 //! let x = NdArray::from_slice(&context, [1, 2], &[1.0f32, 2.0])?;

@@ -249,7 +249,7 @@ impl Imperative {
         self.one("Pooling", attrs, &[data])
     }
 
-    /// Normalises each channel; the moving mean and variance are updated in training. `attrs` as of the operator.
+    /// Normalizes each channel; the moving mean and variance are updated in training. `attrs` as of the operator.
     ///
     /// # Errors
     /// As [`Self::invoke`].

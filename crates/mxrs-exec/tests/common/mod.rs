@@ -22,7 +22,7 @@ pub fn context(kind: EngineKind, workers: usize) -> ArrayContext {
 
 pub fn options() -> BindOptions {
     let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
-    options.ops = mxrs_ops::catalogue();
+    options.ops = mxrs_ops::catalog();
     options
 }
 
@@ -34,7 +34,7 @@ pub struct Net {
 
 impl Net {
     pub fn new() -> Self {
-        Self { names: NameManager::new(), ops: mxrs_ops::catalogue() }
+        Self { names: NameManager::new(), ops: mxrs_ops::catalog() }
     }
 
     pub fn call(&mut self, op: &str, inputs: &[&Symbol]) -> Symbol {

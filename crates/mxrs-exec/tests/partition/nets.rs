@@ -15,7 +15,7 @@ pub struct Net {
 
 impl Net {
     pub fn new() -> Self {
-        Self { ops: mxrs_ops::catalogue(), names: NameManager::new(), made: Vec::new() }
+        Self { ops: mxrs_ops::catalog(), names: NameManager::new(), made: Vec::new() }
     }
 
     fn symbol(&mut self, name: &str) -> Symbol {
@@ -43,8 +43,8 @@ impl Net {
         name.into()
     }
 
-    /// Calls an operator with quantised tensors, each with its range; other inputs become variables.
-    pub fn call_quantised(&mut self, op: &str, name: &str, data: &[&str], attrs: &[(&str, &str)]) -> String {
+    /// Calls an operator with quantized tensors, each with its range; other inputs become variables.
+    pub fn call_quantized(&mut self, op: &str, name: &str, data: &[&str], attrs: &[(&str, &str)]) -> String {
         let inputs: Vec<[Symbol; 3]> =
             data.iter().map(|d| [0, 1, 2].map(|k| self.symbol(d).output(k).expect("a range too"))).collect();
         let op = self.ops.get(op).expect("an operator");
@@ -82,7 +82,7 @@ impl Net {
         Symbol::group(&heads).graph().expect("a graph")
     }
 
-    /// Two products with normalisation, a sum with `x`, and activations.
+    /// Two products with normalization, a sum with `x`, and activations.
     pub fn residual_unit() -> Graph {
         let mut net = Self::new();
         let a = net.conv("a", "x", &[("no_bias", "True")]);

@@ -43,7 +43,7 @@ fn ops_with(vendor: fn(&OpCall<'_>) -> bool) -> Vec<String> {
 
 #[test]
 fn a_replacement_needs_a_kernel() {
-    // None for fused calls: normalisation is folded into plain convolutions, which have one.
+    // None for fused calls: normalization is folded into plain convolutions, which have one.
     let plain = ops_with(|call| ["Convolution", "relu", "Activation", "elemwise_add"].contains(&call.op.name));
     assert_eq!(plain, ["Convolution", "Activation", "Convolution", "elemwise_add", "relu"]);
     // For every fused call.

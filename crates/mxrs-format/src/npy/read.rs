@@ -89,7 +89,7 @@ fn read_header<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Header> 
 fn to_row_major(bytes: &[u8], shape: &[usize], item: usize) -> AlignedBytes {
     let mut out = AlignedBytes::zeroed(bytes.len());
     let mut index = vec![0usize; shape.len()];
-    // Distance in `bytes` between neighbours along each axis.
+    // Distance in `bytes` between neighbors along each axis.
     let mut step = vec![item; shape.len()];
     for axis in 1..shape.len() {
         step[axis] = step[axis - 1] * shape[axis - 1].max(1);

@@ -15,14 +15,14 @@
 //!   list as written the storages whose bytes they take over, may run in any order that those variables allow.
 //!
 //! Two algorithms. The *pool* reproduces what the manual says of `NNVM_EXEC_MATCH_RANGE` and `MXNET_EXEC_NUM_TEMP`: a
-//! free list searched within a size range, a sweep over ranges, colours. The *offset* planner places tenants, largest
+//! free list searched within a size range, a sweep over ranges, colors. The *offset* planner places tenants, largest
 //! first (and fullest steps first, whichever packs better), into the tightest gap left by those alive at the same time
 //! (Pisarchyk and Lee, arXiv:2001.03288). With nothing
 //! set by the user, the smallest plan wins; with a range set, the pool does exactly what was asked.
 //!
 //! Steps of an offset plan must run in order, or with edges of their own; pool storages map to one engine variable each.
 
-mod colour;
+mod color;
 mod occupied;
 mod offset;
 mod plan;

@@ -3,7 +3,7 @@
 use super::offset::{self, OffsetPlan, aligned};
 use super::pool::{self, PoolPlan};
 use super::tenant::{self, Tenants};
-use super::{Algorithm, EntryKind, InplacePair, PlanEntry, PlanOptions, PlanReport, PlanStep, TriedRange, colour};
+use super::{Algorithm, EntryKind, InplacePair, PlanEntry, PlanOptions, PlanReport, PlanStep, TriedRange, color};
 use crate::EntryId;
 use mxrs_types::{Device, Error, ErrorKind, Result};
 
@@ -87,13 +87,13 @@ pub fn plan_memory(
 ) -> Result<MemoryPlan> {
     let tenants = tenant::find(steps, entries, heads, options)?;
     let unshared_bytes = unshared_bytes(steps, entries, &tenants)?;
-    let colours = colour::paint(steps, entries.len(), options.num_colours);
-    let may_offset = options.match_range.is_none() && options.allow_offset && options.num_colours <= 1;
+    let colors = color::paint(steps, entries.len(), options.num_colors);
+    let may_offset = options.match_range.is_none() && options.allow_offset && options.num_colors <= 1;
     let ranges = if may_offset && !options.allow_pool { Vec::new() } else { ranges(options) };
     let mut tried = Vec::new();
     let mut pool: Option<(TriedRange, PoolPlan)> = None;
     for match_range in ranges {
-        let plan = pool::plan(&tenants, &colours, match_range);
+        let plan = pool::plan(&tenants, &colors, match_range);
         let bytes = plan.bytes();
         tried.push(TriedRange { match_range, bytes });
         if pool.as_ref().is_none_or(|(least, _)| bytes < least.bytes) {
@@ -109,7 +109,7 @@ pub fn plan_memory(
         lower_bound_bytes: lower_bound(&tenants),
         unshared_bytes,
         n_inplace: tenants.inplace.len(),
-        n_colours: colours.iter().max().map_or(1, |c| c + 1),
+        n_colors: colors.iter().max().map_or(1, |c| c + 1),
     };
     let plan = match (pool, offsets) {
         (Some((least, pool)), offsets) if offsets.as_ref().is_none_or(|o| o.bytes() >= least.bytes) => {

@@ -21,25 +21,25 @@ impl PoolPlan {
     }
 }
 
-/// Released storages of one device and colour, ordered by capacity, then by time of release.
+/// Released storages of one device and color, ordered by capacity, then by time of release.
 type Free = BTreeMap<(usize, usize), usize>;
 
 /// Plans with match range `range`: a request of `b` bytes takes the smallest released storage in `[b, b·range]`, else
-/// the largest in `[b/range, b)`, which grows; device and colour must match. Range 0 never reuses.
+/// the largest in `[b/range, b)`, which grows; device and color must match. Range 0 never reuses.
 ///
-/// Scratch gets one workspace per device and colour (so there are never more than colours), except at range 0.
-pub(super) fn plan(tenants: &Tenants, colours: &[u32], range: u32) -> PoolPlan {
+/// Scratch gets one workspace per device and color (so there are never more than colors), except at range 0.
+pub(super) fn plan(tenants: &Tenants, colors: &[u32], range: u32) -> PoolPlan {
     let range = range as usize;
     let mut plan = PoolPlan { storages: Vec::new(), of_tenant: vec![usize::MAX; tenants.list.len()] };
     let mut free: FxHashMap<(Device, u32), Free> = FxHashMap::default();
     let mut n_released = 0;
     let mut workspaces: FxHashMap<(Device, u32), usize> = FxHashMap::default();
     for (step, made) in tenants.made_at.iter().enumerate() {
-        let colour = colours[step];
+        let color = colors[step];
         for &t in made {
             let tenant = &tenants.list[t];
             let (bytes, device) = (tenant.size_bytes, tenant.device);
-            let reused = match free.get_mut(&(device, colour)) {
+            let reused = match free.get_mut(&(device, color)) {
                 Some(free) if range > 0 && bytes > 0 => take(free, bytes, range),
                 _ => None,
             };
@@ -63,7 +63,7 @@ pub(super) fn plan(tenants: &Tenants, colours: &[u32], range: u32) -> PoolPlan {
                 storages.len() - 1
             };
             let storage =
-                if range == 0 { make() } else { *workspaces.entry((tenant.device, colour)).or_insert_with(make) };
+                if range == 0 { make() } else { *workspaces.entry((tenant.device, color)).or_insert_with(make) };
             plan.storages[storage].1 = plan.storages[storage].1.max(tenant.size_bytes);
             plan.of_tenant[t] = storage;
         }
@@ -71,7 +71,7 @@ pub(super) fn plan(tenants: &Tenants, colours: &[u32], range: u32) -> PoolPlan {
             let storage = plan.of_tenant[t];
             let (device, capacity) = plan.storages[storage];
             if capacity > 0 {
-                free.entry((device, colour)).or_default().insert((capacity, n_released), storage);
+                free.entry((device, color)).or_default().insert((capacity, n_released), storage);
                 n_released += 1;
             }
         }

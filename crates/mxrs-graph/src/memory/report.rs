@@ -40,8 +40,8 @@ pub struct PlanReport {
     pub unshared_bytes: usize,
     /// Outputs that have their input's memory.
     pub n_inplace: usize,
-    /// Colours in use.
-    pub n_colours: u32,
+    /// Colors in use.
+    pub n_colors: u32,
 }
 
 impl fmt::Display for PlanReport {
@@ -53,8 +53,8 @@ impl fmt::Display for PlanReport {
         }
         write!(
             f,
-            "; lower bound {}, without sharing {}, {} in place, {} colours; tried",
-            self.lower_bound_bytes, self.unshared_bytes, self.n_inplace, self.n_colours
+            "; lower bound {}, without sharing {}, {} in place, {} colors; tried",
+            self.lower_bound_bytes, self.unshared_bytes, self.n_inplace, self.n_colors
         )?;
         for (i, t) in self.tried.iter().enumerate() {
             write!(f, "{} {}: {}", if i == 0 { "" } else { "," }, t.match_range, t.bytes)?;

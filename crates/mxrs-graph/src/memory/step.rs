@@ -51,9 +51,9 @@ pub struct PlanOptions {
     /// `NNVM_EXEC_MATCH_RANGE`: `Some(n)` runs exactly the documented sweep up to `n` (0: no sharing by release);
     /// `None` lets the sweep up to [`Self::DEFAULT_MATCH_RANGE`] and the offset planner compete.
     pub match_range: Option<u32>,
-    /// `MXNET_EXEC_NUM_TEMP`, already capped by the number of workers: colours of the pool. More than one excludes the
+    /// `MXNET_EXEC_NUM_TEMP`, already capped by the number of workers: colors of the pool. More than one excludes the
     /// offset planner.
-    pub num_colours: u32,
+    pub num_colors: u32,
     /// `NNVM_AUTO_SEARCH_MATCH_RANGE`: `false` tries only the range itself.
     pub auto_search: bool,
     /// Whether the offset planner may compete when no range is set: its steps must run in order.
@@ -75,7 +75,7 @@ impl Default for PlanOptions {
         Self {
             enable_inplace: true,
             match_range: None,
-            num_colours: 1,
+            num_colors: 1,
             auto_search: true,
             allow_offset: true,
             allow_pool: true,

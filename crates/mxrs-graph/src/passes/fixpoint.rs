@@ -115,7 +115,7 @@ fn push(queue: &mut VecDeque<NodeId>, id: NodeId, visits: Visits) {
     }
 }
 
-/// The error for an operator that contradicts what its neighbours say.
+/// The error for an operator that contradicts what its neighbors say.
 fn conflict<T: Attribute>(graph: &Graph, id: NodeId, entry: EntryId, known: &str, found: &str) -> Error {
     let (op, arg) = (graph.node(id).op_name(), graph.entry_name(entry));
     if T::WHAT == "shape" { Error::shape(op, arg, found, known) } else { Error::dtype(op, arg, found, known) }

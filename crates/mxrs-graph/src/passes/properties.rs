@@ -23,7 +23,7 @@ fn random_net(choices: &[(u8, u16, u16)]) -> (Graph, Vec<Shape>) {
         let (node, shape) = match kind % 4 {
             0 => (b.add_op(&ops::relu(), name, Attrs::new(), vec![out(from)]).unwrap(), shape),
             1 => {
-                // A variable of unknown shape that only its neighbour tells.
+                // A variable of unknown shape that only its neighbor tells.
                 let other = b.add_variable(format!("v{i}"), Attrs::new());
                 (b.add_op(&ops::add(), name, Attrs::new(), vec![out(other), out(from)]).unwrap(), shape)
             }

@@ -102,7 +102,7 @@ fn wrong_calls_are_refused_by_name() {
     fails(SymbolCall::new(&ops::relu()).name("r").input(&x).input(&x), &["Relu", "`r`", "got 2", "at most 1"]);
     fails(dense().named_input("wait", &x), &["Dense", "`wait`", "weight, bias"]);
     fails(dense().named_input("data", &x), &["input `data` of `fc`", "two symbols"]);
-    fails(dense().attr("colour", "red"), &["colour", "num_hidden, no_bias", "composing `fc`"]);
+    fails(dense().attr("color", "red"), &["color", "num_hidden, no_bias", "composing `fc`"]);
     fails(dense().attr("weight_lr_mult", "2"), &["weight_lr_mult", "`lr_mult` set on the variable", "`weight`"]);
     fails(SymbolCall::new(&ops::norm()).name("n").input(&x).named_input("mean", &relu), &["`mean`", "a variable"]);
     // Two different variables of one name can be composed, but make no graph.

@@ -11,8 +11,8 @@ pub(super) fn fill(name: &str, shape: &Shape, out: &mut [f32]) -> Result<()> {
         return Err(Error::shape("bilinear", name, "4 axes", shape.to_string()));
     };
     let half = width.div_ceil(2) as f64;
-    let centre = (2.0 * half - 1.0 - half % 2.0) / (2.0 * half);
-    let triangle = |at: f64| 1.0 - (at / half - centre).abs();
+    let center = (2.0 * half - 1.0 - half % 2.0) / (2.0 * half);
+    let triangle = |at: f64| 1.0 - (at / half - center).abs();
     for (i, value) in out.iter_mut().enumerate() {
         *value = (triangle((i % width) as f64) * triangle((i / width % height) as f64)) as f32;
     }

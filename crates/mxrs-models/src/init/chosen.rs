@@ -1,4 +1,4 @@
-//! Initialisers that choose by the variable's name: among patterns, or among values that are there already.
+//! Initializers that choose by the variable's name: among patterns, or among values that are there already.
 
 use super::Initializer;
 use mxrs_types::{Error, Result, Shape};
@@ -6,7 +6,7 @@ use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Initialisers by pattern of the variable's name, the first that matches.
+/// Initializers by pattern of the variable's name, the first that matches.
 #[derive(Clone, Debug)]
 pub struct Mixed(Vec<(Regex, Initializer)>);
 
@@ -18,12 +18,12 @@ impl PartialEq for Mixed {
 }
 
 impl Mixed {
-    /// The initialiser of a variable.
+    /// The initializer of a variable.
     pub(super) fn choose(&self, name: &str) -> Result<&Initializer> {
         let found = self.0.iter().find(|(pattern, _)| pattern.is_match(name)).map(|(_, initializer)| initializer);
         found.ok_or_else(|| {
             let expected = "a name that one of the patterns matches; `.*` at the end matches all that are left";
-            Error::invalid("mixed initialiser", format!("variable `{name}`"), expected)
+            Error::invalid("mixed initializer", format!("variable `{name}`"), expected)
         })
     }
 }
@@ -43,19 +43,19 @@ impl Load {
                 out.copy_from_slice(values);
                 Ok(())
             }
-            (Some((loaded, _)), _) => Err(Error::shape("initialiser load", name, shape.to_string(), loaded)),
+            (Some((loaded, _)), _) => Err(Error::shape("initializer load", name, shape.to_string(), loaded)),
             (None, Some(default)) => default.fill(name, init, shape, seed, out),
             (None, None) => {
-                let expected = "one among the loaded values, or a default initialiser";
-                Err(Error::invalid("initialiser load", format!("variable `{name}`"), expected))
+                let expected = "one among the loaded values, or a default initializer";
+                Err(Error::invalid("initializer load", format!("variable `{name}`"), expected))
             }
         }
     }
 }
 
 impl Initializer {
-    /// Initialisers by regular expressions, which are matched at the start of a variable's name; the first that matches counts.
-    /// As any initialiser, it gives way to a variable's own `__init__`, and to what names such as `fc_bias` ask for.
+    /// Initializers by regular expressions, which are matched at the start of a variable's name; the first that matches counts.
+    /// As any initializer, it gives way to a variable's own `__init__`, and to what names such as `fc_bias` ask for.
     ///
     /// ```
     /// use mxrs_models::Initializer;
@@ -71,7 +71,7 @@ impl Initializer {
     pub fn mixed<'a>(rules: impl IntoIterator<Item = (&'a str, Self)>) -> Result<Self> {
         let one = |(pattern, initializer): (&str, Self)| {
             let regex = Regex::new(&format!("^(?:{pattern})"));
-            let regex = regex.map_err(|e| Error::invalid("pattern of an initialiser", pattern, e.to_string()))?;
+            let regex = regex.map_err(|e| Error::invalid("pattern of an initializer", pattern, e.to_string()))?;
             Ok((regex, initializer))
         };
         Ok(Self::Mixed(Mixed(rules.into_iter().map(one).collect::<Result<_>>()?)))

@@ -1,6 +1,6 @@
-//! Initialisers: what a parameter starts with; names, parameters and defaults are MXNet's.
+//! Initializers: what a parameter starts with; names, parameters and defaults are MXNet's.
 //!
-//! A variable's own `__init__` decides; else the end of its name does: weights take the initialiser the caller chose,
+//! A variable's own `__init__` decides; else the end of its name does: weights take the initializer the caller chose,
 //! biases and means start at 0, scales and variances at 1. Every variable has a random stream of its own, made of the
 //! seed and its name, so neither order nor number of the others changes its values.
 
@@ -110,7 +110,7 @@ impl Initializer {
     /// Xavier; an `out` of another length.
     pub fn fill(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64, out: &mut [f32]) -> Result<()> {
         if out.len() != shape.n_elements() {
-            let what = format!("initialiser of `{name}`: elements");
+            let what = format!("initializer of `{name}`: elements");
             return Err(Error::invalid(what, out.len(), shape.n_elements().to_string()));
         }
         match self {
@@ -178,7 +178,7 @@ impl Initializer {
             None => {
                 let endings: Vec<&str> = endings.iter().map(|(e, _)| *e).collect();
                 Err(Error::invalid(
-                    "initialiser by name",
+                    "initializer by name",
                     format!("variable `{name}`"),
                     format!("a name ending in {}, or an `__init__` attribute", endings.join(", ")),
                 ))

@@ -4,7 +4,7 @@ use super::{FactorKind, Initializer, RandomKind};
 use mxrs_types::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
-/// Reads the text of variable `name`; initialisers are those of MXNet, names in any case.
+/// Reads the text of variable `name`; initializers are those of MXNet, names in any case.
 pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
     let wrong = |expected: &str| {
         Error::new(ErrorKind::Attribute {

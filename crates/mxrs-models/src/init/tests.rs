@@ -1,4 +1,4 @@
-//! Initialisers against their definitions.
+//! Initializers against their definitions.
 
 use super::{FactorKind, Initializer, RandomKind};
 use mxrs_types::{ErrorKind, Shape};

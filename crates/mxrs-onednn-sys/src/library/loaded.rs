@@ -45,7 +45,7 @@ pub(super) fn version() -> Result<Version> {
 }
 
 fn load(path: &Path) -> Result<Loaded> {
-    // SAFETY: the initialisers of oneDNN only set up its own globals. That the file is one the caller trusts is said in
+    // SAFETY: the initializers of oneDNN only set up its own globals. That the file is one the caller trusts is said in
     // the documentation of `open`.
     let library = unsafe { libloading::Library::new(path) }.map_err(|e| {
         let message = format!(

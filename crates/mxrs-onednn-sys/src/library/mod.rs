@@ -23,7 +23,7 @@ pub const DEFAULT_LIBRARY: &str = "libdnnl.so.3";
 ///
 /// With feature `static` there is nothing to load, and `path` must be `None`. With `dynamic` the first successful call loads
 /// `path`, or [`DEFAULT_LIBRARY`], for the rest of the process; calls into [`crate::sys`] before that find no library.
-/// Loading runs the initialisers of that file: name only libraries you trust.
+/// Loading runs the initializers of that file: name only libraries you trust.
 ///
 /// # Errors
 /// `NotBuilt` when neither feature is on. `Backend` when the file cannot be loaded or is not oneDNN 3. `InvalidValue` when

@@ -2,7 +2,7 @@
 
 use super::call::{Answer, Call};
 use super::ops::{
-    activation, constants, convolution, dense, elementwise, normalisation, pooling, reduce, shape, softmax,
+    activation, constants, convolution, dense, elementwise, normalization, pooling, reduce, shape, softmax,
 };
 use crate::refusal::refuse;
 use mxrs_types::DType::{self, BF16, F16, F32, F64, I8, I16, I32, I64};
@@ -26,14 +26,14 @@ const SIGNED: &[DType] = &[F16, BF16, F32, F64, I8, I16, I32, I64];
 
 const FORMS: &[(&str, Form)] = &[
     ("Activation", By(activation::activation)),
-    ("BatchNorm", By(normalisation::batch_norm)),
+    ("BatchNorm", By(normalization::batch_norm)),
     ("Cast", By(elementwise::cast)),
     ("Concat", By(shape::concat)),
     ("Convolution", By(convolution::convolution)),
     ("Dropout", By(elementwise::dropout)),
     ("Flatten", By(shape::flatten)),
     ("FullyConnected", By(dense::fully_connected)),
-    ("LRN", By(normalisation::lrn)),
+    ("LRN", By(normalization::lrn)),
     ("Pooling", By(pooling::pooling)),
     ("Reshape", By(shape::reshape)),
     ("SoftmaxOutput", By(softmax::softmax_output)),
@@ -96,8 +96,8 @@ const MULTICAST: &str = "amp_multicast";
 /// Operators of losses, which a model for inference seldom holds; nothing is written for them yet.
 const OF_LOSSES: [&str; 3] = ["CTCLoss", "log_softmax", "pick"];
 
-/// Whether an operator is one of quantised networks.
-fn is_quantised(name: &str) -> bool {
+/// Whether an operator is one of quantized networks.
+fn is_quantized(name: &str) -> bool {
     ["_contrib_quantize", "_contrib_dequantize", "_contrib_requantize"].iter().any(|start| name.starts_with(start))
 }
 
@@ -118,8 +118,8 @@ pub(super) fn write(call: &mut Call<'_>) -> Answer {
             Ok(call.step(op_type, &inputs, Vec::new()))
         }
         None if name == MULTICAST => refuse("it has several outputs; export the network without mixed precision"),
-        None if is_quantised(name) => {
-            refuse("operators on 8-bit integers are not written yet; export the network that was quantised")
+        None if is_quantized(name) => {
+            refuse("operators on 8-bit integers are not written yet; export the network that was quantized")
         }
         None if OF_LOSSES.contains(&name) => refuse("it is not written yet; export the network without its loss"),
         None if is_of_training(name) => refuse("what updates weights is no part of a model for inference"),
@@ -134,10 +134,10 @@ mod tests {
     #[test]
     fn every_operator_of_real_networks_is_listed_once_and_nothing_else() {
         let listed: Vec<&str> = exported_operators().collect();
-        let mut built: Vec<&str> = mxrs_ops::catalogue().iter().map(|op| op.name).collect();
+        let mut built: Vec<&str> = mxrs_ops::catalog().iter().map(|op| op.name).collect();
         built.sort_unstable();
         let is_left_out =
-            |name: &str| name == MULTICAST || OF_LOSSES.contains(&name) || is_quantised(name) || is_of_training(name);
+            |name: &str| name == MULTICAST || OF_LOSSES.contains(&name) || is_quantized(name) || is_of_training(name);
         let unlisted: Vec<&&str> = built.iter().filter(|name| !listed.contains(name) && !is_left_out(name)).collect();
         assert!(unlisted.is_empty(), "{unlisted:?}");
         assert!(!listed.iter().any(|name| is_left_out(name)));

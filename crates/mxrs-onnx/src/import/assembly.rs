@@ -32,7 +32,7 @@ impl<'m> Assembly<'m> {
             names.claim(&array.name);
         }
         Self {
-            ops: mxrs_ops::catalogue(),
+            ops: mxrs_ops::catalog(),
             builder: GraphBuilder::new(),
             arrays,
             values: HashMap::new(),

@@ -1,4 +1,4 @@
-//! `out = relu(BatchNorm(data))` with the moving statistics: batch normalisation at inference, and what follows it.
+//! `out = relu(BatchNorm(data))` with the moving statistics: batch normalization at inference, and what follows it.
 //!
 //! Inputs and parameters are those of [`BatchNorm`](crate::nn::batch_norm); the mode does not matter, nothing is
 //! rewritten, and there is one output.
@@ -18,7 +18,7 @@ pub const NAME: &str = "_sg_bn_relu";
 /// `_sg_bn_relu`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "batch normalisation at inference and relu in one call",
+        summary: "batch normalization at inference and relu in one call",
         inputs: InputNames::Fixed(batch_norm::INPUTS),
         n_aux: 2,
         infer_shape: batch_norm::infer_shape,

@@ -1,18 +1,18 @@
-//! `out = quantise(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range: what stands between the
-//! residual sums, or the images, and a quantised product in networks that normalise before they multiply.
+//! `out = quantize(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range: what stands between the
+//! residual sums, or the images, and a quantized product in networks that normalize before they multiply.
 //!
-//! Inputs are those of [`BatchNorm`](crate::nn::batch_norm); with `quantized_data` data is quantised, and min_data and
+//! Inputs are those of [`BatchNorm`](crate::nn::batch_norm); with `quantized_data` data is quantized, and min_data and
 //! max_data `[1]` follow beta. Outputs are those of [`_contrib_quantize_v2`](crate::quant::quantize_v2): the integers, int8 or
 //! uint8 as `out_type` says, and the ends of their range; parameters are those of both. Without `with_relu` negative numbers
 //! stay. Everything is computed in real numbers and rounded once. NaN becomes 0.
 //!
-//! Inference only. Dtypes: data f32, or i8 u8 where it is quantised.
+//! Inference only. Dtypes: data f32, or i8 u8 where it is quantized.
 
 use crate::inference::{bad_attribute, learn_dtype};
 use crate::nn::batch_norm::{self, BatchNormParams};
 use crate::numeric;
 use crate::quant::quantize_v2::QuantizeParams;
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, to_integer,
     write_ranges,
 };
@@ -26,19 +26,19 @@ use mxrs_types::{DType, PartialShape, Result};
 pub const NAME: &str = "_sg_bn_relu_quantize";
 
 op_params! {
-    /// What stands around the normalisation.
+    /// What stands around the normalization.
     pub struct Around for "_sg_bn_relu_quantize" {
-        /// Whether data is quantised.
+        /// Whether data is quantized.
         quantized_data: bool = false,
         /// Whether what is below 0 becomes 0.
         with_relu: bool = true,
     }
 }
 
-/// Parameters of batch normalisation and of what quantises its result.
+/// Parameters of batch normalization and of what quantizes its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BnReluQuantizeParams {
-    /// Those of the normalisation.
+    /// Those of the normalization.
     pub norm: BatchNormParams,
     /// Type and range of the integers.
     pub quantize: QuantizeParams,
@@ -92,7 +92,7 @@ const INPUTS: &[&str] = &["data", "gamma", "beta", "min_data", "max_data", "movi
 /// `_sg_bn_relu_quantize`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "batch normalisation at inference, relu and quantisation in one call",
+        summary: "batch normalization at inference, relu and quantization in one call",
         inputs: InputNames::ByParams {
             all: INPUTS,
             chosen: |params| match params.get::<BnReluQuantizeParams>().around.quantized_data {
@@ -123,7 +123,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
         return batch_norm::infer_shape_along(params.norm.axis, inputs, out);
     };
     learn_ranges(&mut inputs[at..at + 2])?;
-    // The normalisation does not know of the range.
+    // The normalization does not know of the range.
     let places = params.per_channel();
     let mut of_norm = vec![std::mem::take(&mut inputs[0])];
     of_norm.extend(places.map(|i| std::mem::take(&mut inputs[i])));
@@ -170,7 +170,7 @@ fn samples() -> Vec<Sample> {
         sample.inputs.iter_mut().for_each(|input| input.dtype = Some(DType::F32));
         sample
     };
-    let quantised = |name, attrs: &[(&str, &str)], shape: &[usize], channels, dtype| {
+    let quantized = |name, attrs: &[(&str, &str)], shape: &[usize], channels, dtype| {
         let mut sample = of(name, attrs, shape, channels);
         sample.attrs.set("quantized_data", "True");
         sample.inputs[0] = integers(shape, dtype);
@@ -198,9 +198,9 @@ fn samples() -> Vec<Sample> {
         of("one_channel_without_relu", &with(signed, &[free, bare]), &[3, 1, 5, 8], 1),
         of("unsigned_without_relu", &with(unsigned, &[free, bare]), &[2, 21, 3, 5], 21),
         of("no_images_without_relu", &with(signed, &[free, bare]), &[0, 3, 4, 4], 3),
-        quantised("of_signed", &with(unsigned, &[free]), &[2, 48, 5, 5], 48, DType::I8),
-        quantised("of_unsigned", &with(signed, &[free]), &[2, 37, 3, 4], 37, DType::U8),
-        quantised("of_signed_without_relu", &with(signed, &[free, bare]), &[2, 16, 3, 3], 16, DType::I8),
-        quantised("of_a_matrix", &with(unsigned, &[]), &[4, 23], 23, DType::I8),
+        quantized("of_signed", &with(unsigned, &[free]), &[2, 48, 5, 5], 48, DType::I8),
+        quantized("of_unsigned", &with(signed, &[free]), &[2, 37, 3, 4], 37, DType::U8),
+        quantized("of_signed_without_relu", &with(signed, &[free, bare]), &[2, 16, 3, 3], 16, DType::I8),
+        quantized("of_a_matrix", &with(unsigned, &[]), &[4, 23], 23, DType::I8),
     ]
 }

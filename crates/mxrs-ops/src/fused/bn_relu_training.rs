@@ -13,7 +13,7 @@
 
 use crate::dtypes::FLOATS;
 use crate::inference::{learn, unify};
-use crate::nn::batch_norm::{self, BatchNormParams, normalise_and, sample};
+use crate::nn::batch_norm::{self, BatchNormParams, normalize_and, sample};
 use crate::numeric;
 use mxrs_op::{
     Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, Pair, RefInput, RefOutput, RunMode, Sample,
@@ -50,26 +50,26 @@ const PAIR: Pair = Pair {
 };
 
 fn define_forward() -> OpDef {
-    let normalisation = batch_norm::define();
+    let normalization = batch_norm::define();
     OpDef {
         name: FORWARD,
         aliases: &[],
-        summary: "batch normalisation and relu in one call, in training",
+        summary: "batch normalization and relu in one call, in training",
         n_visible: OutputCount::Fixed(1),
         inplace: &[],
         gradient: Gradient::Undefined,
         companions: Vec::new,
         again: Some(define_again),
         pair: Some(&PAIR),
-        reference: Some(|params, inputs, outputs, mode| normalise_and(params, inputs, outputs, mode, numeric::relu)),
+        reference: Some(|params, inputs, outputs, mode| normalize_and(params, inputs, outputs, mode, numeric::relu)),
         samples,
-        ..normalisation
+        ..normalization
     }
 }
 
 fn define_again() -> OpDef {
     OpDef {
-        summary: "batch normalisation with given statistics, and relu",
+        summary: "batch normalization with given statistics, and relu",
         inputs: InputNames::Fixed(&["data", "gamma", "beta", "mean", "inv_std"]),
         infer_shape: batch_norm::infer_shape,
         infer_dtype: batch_norm::infer_dtype,
@@ -83,7 +83,7 @@ fn define_again() -> OpDef {
 
 fn define_backward() -> OpDef {
     OpDef {
-        summary: "gradient of batch normalisation and relu",
+        summary: "gradient of batch normalization and relu",
         inputs: InputNames::Fixed(&["ograd", "data", "gamma", "beta", "mean", "inv_std"]),
         n_outputs: OutputCount::Fixed(3),
         n_visible: OutputCount::Fixed(3),

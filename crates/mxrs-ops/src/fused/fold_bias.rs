@@ -1,5 +1,5 @@
 //! `out = beta + gamma / sqrt(moving_var + eps) · (bias - moving_mean)`, per channel: the bias of a product whose output
-//! batch normalisation shifts.
+//! batch normalization shifts.
 //!
 //! weight [O, …], of which only shape and type count; bias `[O]` unless `no_bias`, then it counts as 0; gamma, beta,
 //! moving_mean and moving_var `[O]`; out `[O]` of weight's type. With `fix_gamma`, gamma counts as 1.
@@ -31,7 +31,7 @@ pub const NAME: &str = "_bn_fold_bias";
 /// `_bn_fold_bias`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "a bias, scaled and shifted as batch normalisation does each output channel",
+        summary: "a bias, scaled and shifted as batch normalization does each output channel",
         inputs: InputNames::ByParams {
             all: &["weight", "bias", "gamma", "beta", "moving_mean", "moving_var"],
             chosen: |params| match params.get::<FoldBiasParams>().no_bias {

@@ -1,8 +1,8 @@
 //! `out[o, …] = weight[o, …] · gamma[o] / sqrt(moving_var[o] + eps)`: the weight of a product whose output batch
-//! normalisation scales, channel by channel.
+//! normalization scales, channel by channel.
 //!
 //! weight [O, …], gamma and moving_var `[O]`; out is shaped like weight. With `fix_gamma`, gamma counts as 1. Together with
-//! [`_bn_fold_bias`](super::fold_bias) it makes batch normalisation at inference part of the product before it.
+//! [`_bn_fold_bias`](super::fold_bias) it makes batch normalization at inference part of the product before it.
 //!
 //! Dtypes: weight and out f32 f64 f16 bf16; gamma and moving_var are f32 beside f16 and bf16.
 
@@ -29,7 +29,7 @@ pub const NAME: &str = "_bn_fold_weight";
 /// `_bn_fold_weight`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "a weight, scaled as batch normalisation scales each output channel",
+        summary: "a weight, scaled as batch normalization scales each output channel",
         inputs: InputNames::Fixed(&["weight", "gamma", "moving_var"]),
         n_aux: 1,
         infer_shape,
@@ -57,7 +57,7 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     infer_dtypes(1, inputs, outputs)
 }
 
-/// Out and the first `n_like_weight` inputs, weight first, have one type; the others are batch normalisation's.
+/// Out and the first `n_like_weight` inputs, weight first, have one type; the others are batch normalization's.
 pub(super) fn infer_dtypes(
     n_like_weight: usize,
     inputs: &mut [Option<DType>],
@@ -80,7 +80,7 @@ fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
 }
 
 impl FoldParams {
-    /// What batch normalisation multiplies channel `c` with.
+    /// What batch normalization multiplies channel `c` with.
     pub(super) fn scale(&self, gamma: &[f64], var: &[f64], c: usize) -> f64 {
         let gamma = if self.fix_gamma { 1.0 } else { gamma[c] };
         gamma / (var[c] + self.eps).sqrt()

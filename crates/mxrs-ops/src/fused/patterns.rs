@@ -5,11 +5,11 @@
 //! | `Convolution` | `BatchNorm` of constants; `elemwise_add`; relu, sigmoid, tanh, softrelu, clip from 0 |
 //! | `FullyConnected` | `elemwise_add`; one of those, or square, sqrt, abs, exp |
 //!
-//! Chains that begin with a normalisation are in `normalised_patterns.rs`, those of quantised products in
-//! `quantised_patterns.rs`. A function before the sum ends the chain, so does anything else. Batch normalisation becomes part
-//! of weight and bias where these and its own parameters are constants, and it normalises the output channels.
+//! Chains that begin with a normalization are in `normalized_patterns.rs`, those of quantized products in
+//! `quantized_patterns.rs`. A function before the sum ends the chain, so does anything else. Batch normalization becomes part
+//! of weight and bias where these and its own parameters are constants, and it normalizes the output channels.
 
-use super::{convolution, fold_bias, fold_weight, fully_connected, normalised_patterns, quantised_patterns};
+use super::{convolution, fold_bias, fold_weight, fully_connected, normalized_patterns, quantized_patterns};
 use crate::elemwise::clip::ClipParams;
 use crate::nn::activation::{ActType, ActivationParams};
 use crate::nn::batch_norm::BatchNormParams;
@@ -23,7 +23,7 @@ use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};
 pub struct Fusions {
     /// Chains that begin with a convolution.
     pub conv: bool,
-    /// Batch normalisation in them.
+    /// Batch normalization in them.
     pub conv_bn: bool,
     /// The sum in them.
     pub conv_sum: bool,
@@ -35,11 +35,11 @@ pub struct Fusions {
     pub fc_sum: bool,
     /// The function that ends them.
     pub fc_act: bool,
-    /// Batch normalisation with relu.
+    /// Batch normalization with relu.
     pub bn_relu: bool,
-    /// Chains that begin with a quantised product and are brought back to 8 bits, and what quantises a normalised tensor.
+    /// Chains that begin with a quantized product and are brought back to 8 bits, and what quantizes a normalized tensor.
     pub requantize: bool,
-    /// Chains of quantised calls that end in real numbers.
+    /// Chains of quantized calls that end in real numbers.
     pub dequantize: bool,
 }
 
@@ -65,7 +65,7 @@ impl Default for Fusions {
 pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
     let present = |stages: Vec<(bool, Stage)>| stages.into_iter().filter(|(is, _)| *is).map(|(_, s)| s).collect();
     let sum = || Stage { enters_by: &[0, 1], ..Stage::of("sum", &["elemwise_add"]) };
-    let normalised = Stage { accepts: is_foldable, ..Stage::of("bn", &["BatchNorm"]) };
+    let normalized = Stage { accepts: is_foldable, ..Stage::of("bn", &["BatchNorm"]) };
     let conv_act = Stage { accepts: |_, call| act(call).is_some(), ..Stage::of("act", CONV_ACTS) };
     let fc_act = Stage { accepts: |_, call| act(call).is_some(), ..Stage::of("act", FC_ACTS) };
     let all = vec![
@@ -75,7 +75,7 @@ pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
                 name: "Convolution",
                 seed: Stage::of("conv", &["Convolution"]),
                 then: present(vec![
-                    (fusions.conv_bn, normalised),
+                    (fusions.conv_bn, normalized),
                     (fusions.conv_sum, sum()),
                     (fusions.conv_act, conv_act),
                 ]),
@@ -93,13 +93,13 @@ pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
         ),
     ];
     let real = all.into_iter().filter(|(is, _)| *is).map(|(_, pattern)| pattern);
-    real.chain(normalised_patterns::patterns(fusions)).chain(quantised_patterns::patterns(fusions)).collect()
+    real.chain(normalized_patterns::patterns(fusions)).chain(quantized_patterns::patterns(fusions)).collect()
 }
 
 const CONV_ACTS: &[&str] = &["relu", "sigmoid", "tanh", "Activation", "clip"];
 const FC_ACTS: &[&str] = &["relu", "sigmoid", "tanh", "Activation", "clip", "square", "sqrt", "abs", "exp"];
 
-/// Whether weight and bias of the convolution can take the normalisation in.
+/// Whether weight and bias of the convolution can take the normalization in.
 fn is_foldable(chain: &[Member<'_>], bn: &Member<'_>) -> bool {
     let Some(conv) = chain.first() else { return false };
     let ndim = conv.outputs[0].shape.ndim();
@@ -132,7 +132,7 @@ fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
     Some(vec![("act", word.into())])
 }
 
-/// A product with what follows it: `op`, or the product itself where normalisation is all.
+/// A product with what follows it: `op`, or the product itself where normalization is all.
 fn product(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
     let seed = chain.first()?;
     let input = |member, position| Operand::Input { member, position };

@@ -1,4 +1,4 @@
-//! Batch normalisation: `out = gamma · (data - mean) / sqrt(var + eps) + beta`, per channel along `axis`.
+//! Batch normalization: `out = gamma · (data - mean) / sqrt(var + eps) + beta`, per channel along `axis`.
 //! Ioffe and Szegedy, arXiv:1502.03167.
 //!
 //! data [N, C, …], gamma, beta, moving_mean and moving_var `[C]`; the last two are auxiliary states. At inference (and
@@ -47,9 +47,9 @@ op_params! {
         axis: i32 = 1,
         /// Read and ignored.
         cudnn_off: bool = false,
-        /// Read and ignored (quantisation).
+        /// Read and ignored (quantization).
         min_calib_range: Option<f32> = None,
-        /// Read and ignored (quantisation).
+        /// Read and ignored (quantization).
         max_calib_range: Option<f32> = None,
     }
 }
@@ -83,7 +83,7 @@ pub(crate) const INPUTS: &[&str] = &["data", "gamma", "beta", "moving_mean", "mo
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_batch_norm"],
-        summary: "batch normalisation",
+        summary: "batch normalization",
         inputs: InputNames::Fixed(INPUTS),
         n_aux: 2,
         n_outputs: OutputCount::Fixed(3),
@@ -104,7 +104,7 @@ pub fn define() -> OpDef {
             let training = fused::bn_relu_training::define();
             std::iter::once(define_backward()).chain(relu).chain(fold).chain(training).collect()
         },
-        reference: Some(normalise),
+        reference: Some(normalize),
         samples,
         ..OpDef::new("BatchNorm").params::<BatchNormParams>()
     }
@@ -231,12 +231,12 @@ pub(crate) fn statistics_of(data: DType) -> DType {
     if data == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
-fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
-    normalise_and(params, inputs, outputs, mode, |y| y)
+fn normalize(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
+    normalize_and(params, inputs, outputs, mode, |y| y)
 }
 
 /// The call with `act` behind it.
-pub(crate) fn normalise_and(
+pub(crate) fn normalize_and(
     params: &OpParams,
     inputs: &[RefInput<'_>],
     outputs: &mut [RefOutput<'_>],
@@ -326,14 +326,14 @@ pub(crate) fn gradients(
     let (mut to_data, mut to_gamma, mut to_beta) = (vec![0.0; x.len()], vec![0.0; channels], vec![0.0; channels]);
     for c in 0..channels {
         let elements = || (0..outer).flat_map(|o| (0..inner).map(move |i| (o * channels + c) * inner + i));
-        let normalised = |i: usize| (x[i] - mean[c]) * inv_std[c];
+        let normalized = |i: usize| (x[i] - mean[c]) * inv_std[c];
         let sum: f64 = elements().map(|i| g[i]).sum();
-        let sum_of_products: f64 = elements().map(|i| g[i] * normalised(i)).sum();
+        let sum_of_products: f64 = elements().map(|i| g[i] * normalized(i)).sum();
         let scale = inv_std[c] * if params.fix_gamma { 1.0 } else { gamma[c] };
         for i in elements() {
             // What the element does to mean and variance, when they are those of the batch.
             let through_statistics = match params.uses_batch(mode.is_train) {
-                true => (sum + normalised(i) * sum_of_products) / count,
+                true => (sum + normalized(i) * sum_of_products) / count,
                 false => 0.0,
             };
             to_data[i] = scale * (g[i] - through_statistics);

@@ -1,4 +1,4 @@
-//! Local response normalisation across channels: `out[n, c] = data[n, c] · (knorm + alpha / nsize · Σ data[n,
+//! Local response normalization across channels: `out[n, c] = data[n, c] · (knorm + alpha / nsize · Σ data[n,
 //! c']²)^-beta`, `c'` over the `nsize` channels around `c` (fewer at the border). Krizhevsky et al. 2012.
 //!
 //! data and out [N, C, H, W]; the hidden second output holds the bracket. `nsize` is odd.
@@ -35,7 +35,7 @@ op_params! {
 /// `LRN`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "local response normalisation",
+        summary: "local response normalization",
         n_outputs: OutputCount::Fixed(2),
         output_names: &["output", "tmp_norm"],
         infer_shape,
@@ -44,7 +44,7 @@ pub fn define() -> OpDef {
         precision: Precision::follows,
         gradient: Gradient::By(|_, scope| from_input(scope, "_backward_LRN")),
         companions: || vec![define_backward()],
-        reference: Some(normalise),
+        reference: Some(normalize),
         samples,
         ..OpDef::new("LRN").params::<LrnParams>()
     }
@@ -87,7 +87,7 @@ fn brackets(params: &LrnParams, shape: &Shape, x: &[f64]) -> (Vec<f64>, Vec<Vec<
     (windows.iter().map(bracket).collect(), windows)
 }
 
-fn normalise(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+fn normalize(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<LrnParams>();
     let x = numeric::read(&inputs[0]);
     let (norm, _) = brackets(params, &inputs[0].desc.shape, &x);

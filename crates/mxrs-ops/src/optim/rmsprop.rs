@@ -90,7 +90,7 @@ pub fn define() -> OpDef {
 pub fn define_alex() -> OpDef {
     updates::define::<RmsPropAlexParams, 5, false>(
         "rmspropalex_update",
-        "step of centred RMSProp",
+        "step of centered RMSProp",
         InputNames::Fixed(&["weight", "grad", "n", "g", "delta"]),
         || {
             let states = [(1.0, 2.0), (-0.5, 0.5), (-0.1, 0.1)];

@@ -7,7 +7,7 @@
 
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     floats, integers, learn_channel_ranges, learn_range_types, range_of, ranges, require_type, sample,
 };
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params};

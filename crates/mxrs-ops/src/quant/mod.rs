@@ -1,6 +1,6 @@
-//! Operators on integers of 8 bits and their ranges, for inference; what a quantised network is made of.
+//! Operators on integers of 8 bits and their ranges, for inference; what a quantized network is made of.
 //!
-//! Tensors, ranges and rounding are those of `quantised.rs`: an element stands for itself times
+//! Tensors, ranges and rounding are those of `quantized.rs`: an element stands for itself times
 //! `max(|min|, |max|) / levels`.
 
 pub mod dequantize;

@@ -7,7 +7,7 @@
 
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     OUTPUTS, floats, learn_range_types, learn_ranges, range, require_type, sample, to_integer, write_ranges,
 };
 use mxrs_op::{
@@ -24,7 +24,7 @@ op_enum! {
 op_params! {
     /// Parameters of `_contrib_quantize`.
     pub struct QuantizeInRangeParams for "_contrib_quantize" {
-        /// What the result is quantised to.
+        /// What the result is quantized to.
         out_type: ByteType = ByteType::Uint8,
     }
 }
@@ -62,8 +62,8 @@ pub fn define() -> OpDef {
 fn run(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let (dtype, range) = (outputs[0].desc.dtype, range(&inputs[1], &inputs[2])?);
     let per_unit = range.per_unit(dtype);
-    let quantised: Vec<f64> = numeric::read(&inputs[0]).iter().map(|x| to_integer(dtype, x * per_unit)).collect();
-    numeric::write(&mut outputs[0], &quantised);
+    let quantized: Vec<f64> = numeric::read(&inputs[0]).iter().map(|x| to_integer(dtype, x * per_unit)).collect();
+    numeric::write(&mut outputs[0], &quantized);
     write_ranges(outputs, &[range.reported(dtype)]);
     Ok(())
 }

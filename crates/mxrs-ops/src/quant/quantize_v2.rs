@@ -3,14 +3,14 @@
 //!
 //! data of any shape, out of the same, min_output and max_output `[1]`. `out_type` auto is uint8 for a calibrated range
 //! without negative numbers, else int8. The range of int8 is reported symmetric. Numbers below 0 become 0 as uint8. Data
-//! that is quantised already is passed on, with the calibrated range, else -127.5 to 127.5 or 0 to 255.5.
+//! that is quantized already is passed on, with the calibrated range, else -127.5 to 127.5 or 0 to 255.5.
 //!
 //! MXNet: `_contrib_quantize_v2`. Dtypes: f32; i8 and u8 as they are, where `out_type` names them. Data of zeros only
 //! becomes zeros (MXNet: 127).
 
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     OUTPUTS, QuantType, Range, chosen_type, floats, integers, learn_range_types, learn_ranges, require_type, sample,
     to_integer, write_ranges,
 };
@@ -22,7 +22,7 @@ use mxrs_types::{DType, Error, PartialShape, Result};
 op_params! {
     /// Parameters of `_contrib_quantize_v2` and `_contrib_requantize`.
     pub struct QuantizeParams for "_contrib_quantize_v2" {
-        /// What the result is quantised to.
+        /// What the result is quantized to.
         out_type: QuantType = QuantType::Int8,
         /// Smallest number that calibration saw.
         min_calib_range: Option<f32> = None,
@@ -101,8 +101,8 @@ fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
         return Err(Error::invalid("data of _contrib_quantize_v2", "NaN", "numbers, where no range was calibrated"));
     }
     let per_unit = range.per_unit(dtype);
-    let quantised: Vec<f64> = x.iter().map(|x| to_integer(dtype, x * per_unit)).collect();
-    numeric::write(&mut outputs[0], &quantised);
+    let quantized: Vec<f64> = x.iter().map(|x| to_integer(dtype, x * per_unit)).collect();
+    numeric::write(&mut outputs[0], &quantized);
     write_ranges(outputs, &[range.reported(dtype)]);
     Ok(())
 }

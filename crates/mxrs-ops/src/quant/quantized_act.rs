@@ -1,4 +1,4 @@
-//! Relu of a quantised tensor: negative integers become 0. The range is passed on.
+//! Relu of a quantized tensor: negative integers become 0. The range is passed on.
 //!
 //! data of any shape, min_data and max_data `[1]`, out like data, min_output and max_output `[1]`.
 //!
@@ -7,7 +7,7 @@
 use crate::inference::{bad_attribute, unify, unify_dtypes};
 use crate::nn::activation::{ActType, ActivationParams};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
 };
 use mxrs_op::param::Choice;
@@ -17,7 +17,7 @@ use mxrs_types::{DType, PartialShape, Result};
 /// `_contrib_quantized_act`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "relu of a quantised tensor",
+        summary: "relu of a quantized tensor",
         inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
         n_outputs: OutputCount::Fixed(3),
         n_visible: OutputCount::Fixed(3),

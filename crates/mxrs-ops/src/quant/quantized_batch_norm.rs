@@ -1,4 +1,4 @@
-//! Batch normalisation of a quantised tensor with its moving statistics, to i8 in the calibrated range.
+//! Batch normalization of a quantized tensor with its moving statistics, to i8 in the calibrated range.
 //!
 //! Inputs and parameters as in [`BatchNorm`](crate::nn::batch_norm), the statistics among them plain inputs here as far as
 //! training goes, then min_data and max_data `[1]`; out like data, min_output and max_output `[1]`.
@@ -9,7 +9,7 @@
 use crate::inference::{bad_attribute, learn, learn_dim, learn_dtype, resolve_axis, unify};
 use crate::nn::batch_norm::{self, BatchNormParams};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
@@ -21,7 +21,7 @@ const NAME: &str = "_contrib_quantized_batch_norm";
 /// `_contrib_quantized_batch_norm`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "batch normalisation of a quantised tensor",
+        summary: "batch normalization of a quantized tensor",
         inputs: InputNames::Fixed(&["data", "gamma", "beta", "moving_mean", "moving_var", "min_data", "max_data"]),
         n_outputs: OutputCount::Fixed(3),
         n_visible: OutputCount::Fixed(3),
@@ -75,8 +75,8 @@ fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
     let [gamma, beta, mean, var] = [1, 2, 3, 4].map(|i| numeric::read(&inputs[i]));
     let y = batch_norm::scaled(params, &inputs[0].desc.shape, &x, [&gamma, &beta, &mean, &var])?;
     let per_unit = out.per_unit(DType::I8);
-    let quantised: Vec<f64> = y.into_iter().map(|y| to_integer(DType::I8, y * per_unit)).collect();
-    numeric::write(&mut outputs[0], &quantised);
+    let quantized: Vec<f64> = y.into_iter().map(|y| to_integer(DType::I8, y * per_unit)).collect();
+    numeric::write(&mut outputs[0], &quantized);
     write_ranges(outputs, &[out]);
     Ok(())
 }

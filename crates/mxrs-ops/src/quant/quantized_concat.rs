@@ -1,4 +1,4 @@
-//! Joins quantised tensors along one axis; those in a smaller range are brought to the largest.
+//! Joins quantized tensors along one axis; those in a smaller range are brought to the largest.
 //!
 //! data arg0, arg1, … as in [`Concat`](crate::shape::concat), then arg0_min, arg0_max, arg1_min, … `[1]`; out is u8 where
 //! all inputs are, else i8; its range reaches from the smallest minimum, or 0, to the largest maximum, or 0.
@@ -9,7 +9,7 @@ use super::quantize_v2::extent;
 use crate::indexing::around_axis;
 use crate::inference::{learn_dtype, resolve_axis};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
@@ -20,7 +20,7 @@ use mxrs_types::{DType, PartialShape, Result};
 /// `_contrib_quantized_concat`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "joins quantised inputs along an axis",
+        summary: "joins quantized inputs along an axis",
         inputs: InputNames::Grouped {
             prefix: "arg",
             suffixes: &["_min", "_max"],

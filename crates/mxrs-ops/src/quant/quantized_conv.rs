@@ -10,8 +10,8 @@
 //! nobody reads.
 
 use crate::nn::convolution::{Convolution, ConvolutionParams};
-use crate::quantised::{floats, integers, sample};
-use crate::quantised_product::{self, QuantisedProduct, channels_last};
+use crate::quantized::{floats, integers, sample};
+use crate::quantized_product::{self, QuantizedProduct, channels_last};
 use mxrs_op::param::Choice;
 use mxrs_op::{OpDef, Sample, SampleInput};
 use mxrs_types::{DType, Result};
@@ -19,7 +19,7 @@ use mxrs_types::{DType, Result};
 /// Its name.
 pub const NAME: &str = "_contrib_quantized_conv";
 
-impl QuantisedProduct for Convolution {
+impl QuantizedProduct for Convolution {
     fn check(params: &ConvolutionParams) -> Result<()> {
         match params.layout.filter(|_| params.is_channels_last()) {
             Some(layout) => Err(channels_last(NAME, layout.to_word())),
@@ -32,9 +32,9 @@ impl QuantisedProduct for Convolution {
 pub fn define() -> OpDef {
     OpDef {
         summary: "convolution of int8, summed up in int32",
-        companions: || vec![crate::fused_quantised::define_conv()],
+        companions: || vec![crate::fused_quantized::define_conv()],
         samples,
-        ..quantised_product::define::<Convolution>(NAME)
+        ..quantized_product::define::<Convolution>(NAME)
     }
 }
 

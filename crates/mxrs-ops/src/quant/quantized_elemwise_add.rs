@@ -1,4 +1,4 @@
-//! The sum of two quantised tensors of one shape, and its range.
+//! The sum of two quantized tensors of one shape, and its range.
 //!
 //! lhs, rhs and out of one shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a calibrated
 //! range out has 8 bits: u8 where both sides have, else i8; and the range is the calibrated one. Without, out is i32 in the
@@ -10,7 +10,7 @@
 use super::quantize_v2::extent;
 use crate::inference::{learn_dtype, unify_all};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
@@ -46,7 +46,7 @@ pub const NAME: &str = "_contrib_quantized_elemwise_add";
 /// `_contrib_quantized_elemwise_add`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "sum of two quantised tensors",
+        summary: "sum of two quantized tensors",
         inputs: InputNames::Fixed(INPUTS),
         n_outputs: OutputCount::Fixed(3),
         n_visible: OutputCount::Fixed(3),

@@ -1,4 +1,4 @@
-//! The product of two quantised tensors of one shape, and its range.
+//! The product of two quantized tensors of one shape, and its range.
 //!
 //! lhs, rhs and out of one shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a calibrated
 //! range out is i8; without, it is the i32 product of the integers, in the range of `quantum(lhs) · quantum(rhs)`. With
@@ -10,7 +10,7 @@
 use super::quantized_elemwise_add::{INPUTS, infer_pair};
 use crate::inference::learn_dtype;
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     OUTPUTS, Range, floats, integers, learn_range_types, levels, range, sample, to_integer, write_ranges,
 };
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params};
@@ -41,7 +41,7 @@ fn n_outputs(params: &OpParams) -> usize {
 /// `_contrib_quantized_elemwise_mul`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "product of two quantised tensors",
+        summary: "product of two quantized tensors",
         inputs: InputNames::Fixed(INPUTS),
         n_outputs: OutputCount::ByParams(n_outputs),
         n_visible: OutputCount::ByParams(n_outputs),

@@ -1,4 +1,4 @@
-//! Rows of a quantised table: `out[…, :] = weight[data[…], :]`; the range of the weight is passed on.
+//! Rows of a quantized table: `out[…, :] = weight[data[…], :]`; the range of the weight is passed on.
 //!
 //! data of any shape holds row numbers, cut to whole ones and to 0 … input_dim - 1; weight [input_dim, output_dim],
 //! min_weight and max_weight `[1]`; out is data's shape with output_dim behind it; min_output and max_output `[1]`.
@@ -8,7 +8,7 @@
 use crate::dtypes::{NUMBERS, NumberWord};
 use crate::inference::{bad_attribute, learn, learn_dtype};
 use crate::numeric;
-use crate::quantised::{OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, sample, write_ranges};
+use crate::quantized::{OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, sample, write_ranges};
 use mxrs_op::{
     Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput, op_params,
 };
@@ -21,7 +21,7 @@ op_params! {
         input_dim: i32,
         /// Columns of the table.
         output_dim: i32,
-        /// Element type of the table that was quantised; read and ignored.
+        /// Element type of the table that was quantized; read and ignored.
         dtype: NumberWord = NumberWord::F32,
         /// Read and ignored.
         sparse_grad: bool = false,
@@ -41,7 +41,7 @@ impl QuantizedEmbeddingParams {
 /// `_contrib_quantized_embedding`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "rows of a quantised table",
+        summary: "rows of a quantized table",
         inputs: InputNames::Fixed(&["data", "weight", "min_weight", "max_weight"]),
         n_outputs: OutputCount::Fixed(3),
         n_visible: OutputCount::Fixed(3),

@@ -1,4 +1,4 @@
-//! Keeps the first axis of a quantised tensor and joins all others; the range is passed on.
+//! Keeps the first axis of a quantized tensor and joins all others; the range is passed on.
 //!
 //! data [N, a, b, …], min_data and max_data `[1]`, out [N, a·b·…], min_output and max_output `[1]`.
 //!
@@ -6,7 +6,7 @@
 
 use crate::inference::unify_dtypes;
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
 };
 use crate::shape::flatten;
@@ -16,7 +16,7 @@ use mxrs_types::{DType, PartialShape, Result};
 /// `_contrib_quantized_flatten`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "[N, ...] to [N, rest], quantised",
+        summary: "[N, ...] to [N, rest], quantized",
         inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
         n_outputs: OutputCount::Fixed(3),
         n_visible: OutputCount::Fixed(3),

@@ -10,15 +10,15 @@
 
 use super::quantized_conv::inputs;
 use crate::nn::fully_connected::{FullyConnected, FullyConnectedParams};
-use crate::quantised::sample;
-use crate::quantised_product::{self, QuantisedProduct};
+use crate::quantized::sample;
+use crate::quantized_product::{self, QuantizedProduct};
 use mxrs_op::{OpDef, Sample};
 use mxrs_types::{DType, Result};
 
 /// Its name.
 pub const NAME: &str = "_contrib_quantized_fully_connected";
 
-impl QuantisedProduct for FullyConnected {
+impl QuantizedProduct for FullyConnected {
     fn check(_: &FullyConnectedParams) -> Result<()> {
         Ok(())
     }
@@ -28,9 +28,9 @@ impl QuantisedProduct for FullyConnected {
 pub fn define() -> OpDef {
     OpDef {
         summary: "matrix product of int8, summed up in int32",
-        companions: || vec![crate::fused_quantised::define_fully_connected()],
+        companions: || vec![crate::fused_quantized::define_fully_connected()],
         samples,
-        ..quantised_product::define::<FullyConnected>(NAME)
+        ..quantized_product::define::<FullyConnected>(NAME)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The maximum or mean of each window of a quantised tensor; the range is passed on, a mean is rounded.
+//! The maximum or mean of each window of a quantized tensor; the range is passed on, a mean is rounded.
 //!
 //! data, out and parameters as in [`Pooling`](crate::nn::pooling), with min_data, max_data, min_output and max_output
 //! `[1]`.
@@ -8,7 +8,7 @@
 use crate::inference::{bad_attribute, unify_dtypes};
 use crate::nn::pooling::{self, PoolType, PoolingParams};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, to_integer,
     write_ranges,
 };
@@ -19,7 +19,7 @@ use mxrs_types::{DType, PartialShape, Result};
 /// `_contrib_quantized_pooling`.
 pub fn define() -> OpDef {
     OpDef {
-        summary: "max, mean over windows of a quantised tensor",
+        summary: "max, mean over windows of a quantized tensor",
         inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
         n_outputs: OutputCount::Fixed(3),
         n_visible: OutputCount::Fixed(3),

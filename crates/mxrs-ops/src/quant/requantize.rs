@@ -9,7 +9,7 @@
 use super::quantize_v2::{QuantizeParams, extent};
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
-use crate::quantised::{
+use crate::quantized::{
     OUTPUTS, Range, floats, integers, learn_channel_ranges, learn_range_types, learn_ranges, range_of, ranges,
     require_type, sample, to_integer, write_ranges,
 };
@@ -47,7 +47,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     learn_ranges(&mut outputs[1..])
 }
 
-/// The range that is reported for a requantised tensor.
+/// The range that is reported for a requantized tensor.
 pub fn reported(range: Range, dtype: DType) -> Range {
     match dtype {
         DType::U8 => Range { min: 0.0, max: range.reach() },
@@ -62,8 +62,8 @@ fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
     let values: Vec<f64> = numeric::read(&inputs[0]).iter().enumerate().map(real).collect();
     let range = params.get::<QuantizeParams>().calibrated()?.unwrap_or_else(|| extent(&values));
     let per_unit = range.per_unit(dtype);
-    let quantised: Vec<f64> = values.iter().map(|x| to_integer(dtype, x * per_unit)).collect();
-    numeric::write(&mut outputs[0], &quantised);
+    let quantized: Vec<f64> = values.iter().map(|x| to_integer(dtype, x * per_unit)).collect();
+    numeric::write(&mut outputs[0], &quantized);
     write_ranges(outputs, &[reported(range, dtype)]);
     Ok(())
 }

@@ -8,7 +8,7 @@ fn array(shape: &[usize], data: Vec<f64>) -> Array {
 }
 
 fn call(op: &str, pairs: &[(&str, &str)], inputs: Vec<Array>) -> Vec<f64> {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let attrs = pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let case = Values {
         name: "test".into(),
@@ -58,7 +58,7 @@ fn same_pooling_rounds_up_and_clips_at_the_end() {
 
 #[test]
 fn impossible_calls_are_refused_at_inference() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for (name, pairs, shapes) in [
         ("BatchNorm", &[][..], &[&[2, 3, 4, 4][..], &[4], &[3], &[3], &[3]][..]),
         ("Reshape", &[("shape", "(-1, 5)")], &[&[2, 3, 4]]),
@@ -80,7 +80,7 @@ fn impossible_calls_are_refused_at_inference() {
 
 #[test]
 fn knowledge_flows_backwards() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let infer = |name: &str, pairs: &[(&str, &str)], known: &[&str], out: &str| {
         let op = ops.get(name).expect("built");
         let params = op.parse(&pairs.iter().copied().collect()).expect("readable parameters");
@@ -112,7 +112,7 @@ fn knowledge_flows_backwards() {
 
 #[test]
 fn sixty_four_bit_integers_stay_exact() {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let big = i64::MAX - 1;
     for (name, expected) in [("transpose", big), ("_copy", big), ("_plus_scalar", i64::MAX), ("relu", big)] {
         let op = ops.get(name).expect("built");

@@ -47,7 +47,7 @@ fn check(ops: &OpSet, case: &Case) -> Result<(), String> {
 fn kinks_ties_and_special_values_are_as_in_mxnet() {
     let recording: Recording =
         serde_json::from_str(include_str!("../golden_gradients.json")).expect("a readable recording");
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let failures: Vec<String> = recording
         .cases
         .iter()

@@ -95,7 +95,7 @@ fn gradients_keep_alive_what_they_must_and_no_more() {
         ("x1 y0", &["SoftmaxOutput"]),
         ("y1", &["CTCLoss", "Dropout"]),
     ];
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     for (_, op) in mxrs_ops::declared_in() {
         let expected = from.iter().find(|(_, names)| names.contains(&op.name)).map_or("", |(kept, _)| *kept);
         assert_eq!(kept(&ops, &op).join(" "), expected, "{}", op.name);

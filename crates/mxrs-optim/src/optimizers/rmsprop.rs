@@ -1,4 +1,4 @@
-//! RMSProp: `h = clip(g + wd · w)`, `n = gamma1 · n + (1 - gamma1) · h²`, `w -= lr · h / sqrt(n + epsilon)`. Centred,
+//! RMSProp: `h = clip(g + wd · w)`, `n = gamma1 · n + (1 - gamma1) · h²`, `w -= lr · h / sqrt(n + epsilon)`. Centered,
 //! `m = gamma1 · m + (1 - gamma1) · h` (slot `g`), `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`,
 //! `w += delta`. The new weight is limited to ±`clip_weights`, where that is set.
 

@@ -15,7 +15,7 @@ pub fn imperative(backends: Vec<Arc<dyn Backend>>) -> Imperative {
     let context = ArrayContext::new(engine, storage);
     let backends = backends.into_iter().chain([Arc::new(ReferenceBackend) as Arc<dyn Backend>]).collect();
     let mut options = BindOptions::new(backends);
-    options.ops = mxrs_ops::catalogue();
+    options.ops = mxrs_ops::catalog();
     Imperative::new(&context, &options).expect("calls")
 }
 

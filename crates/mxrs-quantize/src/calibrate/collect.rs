@@ -6,7 +6,7 @@ use crate::table::{Calibrated, Range};
 use crate::{CalibMode, QuantizedDType};
 use mxrs_types::Result;
 
-/// Quantised values of a signed type, 0 in the middle.
+/// Quantized values of a signed type, 0 in the middle.
 const N_SIGNED: usize = 255;
 /// Bins of a histogram around 0 that a type without negative values has on both sides together.
 const N_UNSIGNED: usize = 2 * N_SIGNED + 1;

@@ -1,8 +1,8 @@
 //! The threshold that loses least information: MXNet's entropy calibration.
 //!
-//! For every threshold from as many bins as there are quantised ones up to the whole histogram, the counts inside it, with
-//! those outside added to its ends (P), are compared with what quantisation makes of them (Q): as many groups of bins as
-//! there are quantised values, each spread evenly over its bins that are not empty. The threshold with the least
+//! For every threshold from as many bins as there are quantized ones up to the whole histogram, the counts inside it, with
+//! those outside added to its ends (P), are compared with what quantization makes of them (Q): as many groups of bins as
+//! there are quantized values, each spread evenly over its bins that are not empty. The threshold with the least
 //! Kullback-Leibler divergence of P from Q wins. S. Migacz, "8-bit inference with TensorRT", GTC 2017.
 //!
 //! Two things are as MXNet does them and not as one would: the first bin inside a threshold counts as empty in Q, and bins
@@ -14,7 +14,7 @@ use mxrs_types::Result;
 /// What an empty bin is taken for, in counts.
 const SMOOTHING: f64 = 1e-4;
 
-/// The best threshold and its divergence in nats; `None` for a histogram of fewer bins than quantised ones, or without a
+/// The best threshold and its divergence in nats; `None` for a histogram of fewer bins than quantized ones, or without a
 /// count. Where nothing can be compared nothing is cut off, and the divergence is infinite.
 ///
 /// `go_on` is asked at each threshold: there may be thousands, each of thousands of bins.
@@ -66,7 +66,7 @@ fn thresholds(histogram: &Histogram, n_quantized: usize) -> impl Iterator<Item =
     })
 }
 
-/// What quantisation makes of these counts.
+/// What quantization makes of these counts.
 fn quantized(inside: &[u64], p: &[f64], n_quantized: usize, q: &mut Vec<f64>) {
     q.clear();
     q.resize(inside.len(), 0.0);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     /// Thresholds and divergences that MXNet 1.9.1's `_contrib_calibrate_entropy` gives for the same histograms. It computes
-    /// in float32, so that of two neighbours with almost the same divergence it may take the other.
+    /// in float32, so that of two neighbors with almost the same divergence it may take the other.
     #[test]
     fn thresholds_are_those_of_mxnet() {
         let mxnet = [

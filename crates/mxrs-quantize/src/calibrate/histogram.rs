@@ -2,7 +2,7 @@
 //!
 //! It has an odd number of bins of one width from `-threshold` to `threshold`, so that 0 is in the middle of one. A batch
 //! with greater values adds whole bins on both sides, and as in MXNet bins keep their width. Here that has an end: the search
-//! for a threshold takes time in proportion to the square of the bins, so where these became too many, neighbours are merged
+//! for a threshold takes time in proportion to the square of the bins, so where these became too many, neighbors are merged
 //! before, an odd number of them into one. No count is split.
 
 /// Bins of a histogram before it grows: those of MXNet.
@@ -90,7 +90,7 @@ impl Histogram {
         self.threshold += more as f64 * width;
     }
 
-    /// Makes one bin of `factor` neighbours, an odd number; the bin in the middle stays in the middle of its own. Where bins
+    /// Makes one bin of `factor` neighbors, an odd number; the bin in the middle stays in the middle of its own. Where bins
     /// are missing at both ends they are added.
     fn merge(&mut self, factor: usize) {
         let (old, width) = (self.counts.len(), self.width());
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_merged_around_the_middle() {
+    fn neighbors_are_merged_around_the_middle() {
         let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
         histogram.merge(5);
         // The middle one is of 3 to 7; the others lack three each.

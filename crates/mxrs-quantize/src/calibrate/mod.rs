@@ -1,4 +1,4 @@
-//! Calibration: the float network runs over examples, and each value that will be quantised is watched.
+//! Calibration: the float network runs over examples, and each value that will be quantized is watched.
 
 mod collect;
 pub mod entropy;

@@ -9,7 +9,7 @@ use mxrs_ndarray::NdArray;
 use mxrs_quantize::{CalibMode, Granularity, QuantizeMode, QuantizeOptions, QuantizedDType};
 use mxrs_types::Shape;
 
-/// Images that quantised networks are tried on; reference kernels are slow in debug builds.
+/// Images that quantized networks are tried on; reference kernels are slow in debug builds.
 const N_TRIED: usize = if cfg!(debug_assertions) { 27 } else { 297 };
 
 /// The probabilities of each image.
@@ -41,7 +41,7 @@ fn all(checkpoint: Checkpoint) -> impl Iterator<Item = (String, Tensor)> {
     checkpoint.arg.into_iter().chain(checkpoint.aux)
 }
 
-/// Quantises, and compares with the float network on the same images. Returns how many layers are quantised.
+/// Quantizes, and compares with the float network on the same images. Returns how many layers are quantized.
 fn check(name: &str, options: &QuantizeOptions) -> usize {
     let (net, calibration, tried) = (load(name), images(297), images(N_TRIED));
     let (quantized, _) = quantize(&net, options, &calibration);
@@ -61,7 +61,7 @@ fn check(name: &str, options: &QuantizeOptions) -> usize {
 fn resnet8_by_entropy_and_by_extremes() {
     for calib_mode in [CalibMode::Entropy, CalibMode::Naive] {
         let n = check("resnet8", &QuantizeOptions { calib_mode, ..QuantizeOptions::default() });
-        // 9 convolutions and a fully connected layer, 3 relus behind folded normalisations, 1 flatten.
+        // 9 convolutions and a fully connected layer, 3 relus behind folded normalizations, 1 flatten.
         assert!(n >= 13, "{n} nodes");
     }
 }
@@ -86,7 +86,7 @@ fn with_ranges_found_at_each_run() {
 }
 
 #[test]
-fn with_signed_integers_only_and_everything_quantised_that_can_be() {
+fn with_signed_integers_only_and_everything_quantized_that_can_be() {
     let options = QuantizeOptions { dtype: QuantizedDType::Int8, mode: QuantizeMode::Full, ..Default::default() };
     check("resnet8", &options);
 }

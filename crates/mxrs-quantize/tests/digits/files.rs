@@ -93,20 +93,20 @@ fn per_channel_each_channel_has_a_range_and_biases_stay_floats() {
     assert_eq!(arg["stage2_conv1_weight_quantize_max"].shape().unwrap(), &Shape::from([32]));
     assert_eq!(arg["stage2_conv1_bias"].dtype(), Some(DType::F32));
     assert!(!arg.contains_key("stage2_conv1_weight") && !arg.contains_key("stage2_b_bn_gamma"));
-    // A normalisation that reads a sum stays, with its statistics.
+    // A normalization that reads a sum stays, with its statistics.
     assert!(arg.contains_key("stage2_a_bn_gamma") && quantized.checkpoint.aux.contains_key("stage2_a_bn_moving_var"));
     let outcome = |name: &str| &quantized.report.nodes.iter().find(|node| node.name == name).unwrap().outcome;
     assert_eq!(outcome("stage2_b_bn"), &Outcome::Folded { into: "stage2_conv1".into() });
     assert_eq!(outcome("stage2_b_relu"), &Outcome::Quantized);
     // What it reads is kept in 8 bits, the sum and what is added.
     assert_eq!(outcome("_plus1"), &Outcome::Quantized);
-    assert_eq!(outcome("stage2_a_bn"), &Outcome::Left { reason: "no quantised form".into() });
+    assert_eq!(outcome("stage2_a_bn"), &Outcome::Left { reason: "no quantized form".into() });
     let range = |node: &str| quantized.report.ranges.iter().find(|range| range.node == node).map(|r| r.range.unwrap());
     assert!(["requantize__plus1", "requantize_stage2_sc"].iter().all(|node| range(node).unwrap().min < 0.0));
     let negative = QuantizeOptions { dtype: QuantizedDType::UInt8, ..QuantizeOptions::default() };
     let unsigned = Quantizer::new(&net.graph, &net.params, &net.ops, &negative).unwrap();
     assert!(unsigned.needed().iter().all(|value| !value.starts_with("_plus")), "{:?}", unsigned.needed());
-    // Where a relu alone reads a convolution, its result is what is quantised, without negative numbers.
+    // Where a relu alone reads a convolution, its result is what is quantized, without negative numbers.
     let range = quantized.report.ranges.iter().find(|range| range.node == "requantize_stage2_conv1").unwrap();
     assert_eq!((range.value.as_str(), range.range.unwrap().min), ("stage2_b_relu_output", 0.0));
 }

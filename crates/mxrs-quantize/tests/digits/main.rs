@@ -1,6 +1,6 @@
 //! The two networks that MXNet trained on digits: calibrated as MXNet calibrates them, and as accurate in 8 bits.
 //!
-//! Debug builds are slow, so there the quantised networks see only the first images; release builds see all.
+//! Debug builds are slow, so there the quantized networks see only the first images; release builds see all.
 
 mod accuracy;
 mod files;
@@ -41,7 +41,7 @@ fn digits(name: &str) -> PathBuf {
 }
 
 fn load(name: &str) -> Net {
-    let ops = mxrs_ops::catalogue();
+    let ops = mxrs_ops::catalog();
     let symbol = digits(&format!("{name}-symbol.json"));
     let graph = open_graph(symbol, &Registry::new(&ops), &Options::default()).unwrap().value;
     let file = Checkpoint::open(digits(&format!("{name}-0010.params")), &Options::default()).unwrap().value;
@@ -68,7 +68,7 @@ fn machine() -> (ArrayContext, BindOptions) {
     let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap());
     let nnpack = Nnpack::new(&mxrs_sync::Team::serial(), NnpackOptions::default());
     let mut options = BindOptions::new(vec![nnpack, Arc::new(ReferenceBackend)]);
-    options.ops = mxrs_ops::catalogue();
+    options.ops = mxrs_ops::catalog();
     (context, options)
 }
 
@@ -81,7 +81,7 @@ fn feed(calibrator: &mut mxrs_quantize::Calibrator, images: &Images) -> Result<(
     Ok(())
 }
 
-/// Calibrates and quantises.
+/// Calibrates and quantizes.
 fn quantize(net: &Net, options: &QuantizeOptions, images: &Images) -> (QuantizedNetwork, CalibrationTable) {
     let quantizer = Quantizer::new(&net.graph, &net.params, &net.ops, options).unwrap();
     let (context, bind) = machine();

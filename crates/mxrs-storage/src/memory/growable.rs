@@ -1,4 +1,4 @@
-//! Memory that can be put behind addresses, and taken from behind them, while its neighbours stay.
+//! Memory that can be put behind addresses, and taken from behind them, while its neighbors stay.
 
 use mxrs_types::Result;
 use std::ptr::NonNull;
@@ -16,7 +16,7 @@ pub trait GrowableMemory: Send + Sync {
     /// there is no such range. Costs next to no memory however long it is.
     fn reserve(&self, size_bytes: usize) -> Option<NonNull<u8>>;
 
-    /// Puts memory behind whole units, all of them or none; the memory is not initialised.
+    /// Puts memory behind whole units, all of them or none; the memory is not initialized.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is no room (the pool replaces its figures

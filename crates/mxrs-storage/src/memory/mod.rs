@@ -43,7 +43,7 @@ pub unsafe trait DeviceMemory: Send + Sync {
     /// The device.
     fn device(&self) -> Device;
 
-    /// `size_bytes` (at least 1) bytes of uninitialised memory.
+    /// `size_bytes` (at least 1) bytes of uninitialized memory.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is no room (the pool replaces its figures

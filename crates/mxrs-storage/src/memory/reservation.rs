@@ -93,7 +93,7 @@ mod tests {
             decommit(second.add(LARGE_BYTES), LARGE_BYTES);
             let resident = resident_kib(address, len);
             assert!((2 << 11..3 << 11).contains(&resident), "{resident} KiB");
-            assert_eq!((second.read(), second.add(2 * LARGE_BYTES).read()), (7, 7), "the neighbours stay");
+            assert_eq!((second.read(), second.add(2 * LARGE_BYTES).read()), (7, 7), "the neighbors stay");
             assert!(commit(second.add(LARGE_BYTES), LARGE_BYTES));
             assert_eq!(second.add(LARGE_BYTES).read(), 0, "memory that comes anew is zeroed");
             unreserve(start, len);

@@ -121,7 +121,7 @@ impl Pool {
             (segment, tag, books.orphaned)
         };
         let (segment, tag, orphaned) = if this.joins {
-            // More can leave with the block if its free neighbours are in the container.
+            // More can leave with the block if its free neighbors are in the container.
             this.frozen(|books, caches| {
                 search::gather(books, caches);
                 discard(books)

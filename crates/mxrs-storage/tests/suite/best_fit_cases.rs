@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// S2, S3: a split's remainder serves the next request, and three neighbours become one again.
+/// S2, S3: a split's remainder serves the next request, and three neighbors become one again.
 #[test]
 fn s3_remainders_are_used_and_joined() {
     for backing in BACKINGS {

@@ -43,7 +43,7 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-// Loom's macro knows no `const` initialisers.
+// Loom's macro knows no `const` initializers.
 #[cfg(loom)]
 crate::thread_local! { static IN_BODY: Cell<bool> = Cell::new(false); }
 #[cfg(not(loom))]

@@ -30,11 +30,11 @@ pub(super) fn compare(
         let Some(derivative) = derivative else { continue };
         let mut values = at[tensor].to_f64(DType::F64);
         for element in probes(values.len()) {
-            let centre = values[element];
+            let center = values[element];
             let mut moved = |by: f64| {
-                values[element] = centre + by;
+                values[element] = center + by;
                 point[tensor] = AlignedBuffer::from_f64(&values, DType::F64);
-                values[element] = centre;
+                values[element] = center;
                 f(&point)
             };
             let (above, below) = (moved(EPS)?, moved(-EPS)?);
@@ -48,7 +48,7 @@ pub(super) fn compare(
             checked.n_compared += 1;
             if !TOLERANCE.accepts(derivative[element], central) {
                 return Err(format!(
-                    "derivative by element {element} of tensor {tensor} (at {centre:e}): got {:e}, the central difference \
+                    "derivative by element {element} of tensor {tensor} (at {center:e}): got {:e}, the central difference \
                      is {central:e}",
                     derivative[element]
                 ));

@@ -36,7 +36,7 @@ impl TripletLoss {
     }
 }
 
-/// `1 - cos` of two vectors labelled 1, `max(0, cos - margin)` of two labelled -1.
+/// `1 - cos` of two vectors labeled 1, `max(0, cos - margin)` of two labeled -1.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CosineEmbeddingLoss {
     /// From where on unlike vectors count; 0.

@@ -58,11 +58,11 @@ impl Module {
         if given != wanted {
             return Err(Error::invalid("inputs to bind", given.join(", "), wanted.join(", ")));
         }
-        let params = if self.is_initialised { Some(self.get_params()?) } else { None };
+        let params = if self.is_initialized { Some(self.get_params()?) } else { None };
         self.bound.clear();
         self.params.clear();
         self.update = None;
-        (self.current, self.how, self.is_initialised) = (0, how, false);
+        (self.current, self.how, self.is_initialized) = (0, how, false);
         self.bind_more(data, labels, how.training)?;
         if let Some(params) = params {
             self.set_params(&params)?;

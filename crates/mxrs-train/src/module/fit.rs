@@ -47,7 +47,7 @@ struct Loop<'a> {
 }
 
 impl Module {
-    /// Trains on every batch of `train`, epoch by epoch, and validates on `eval` after each. Binds and initialises what is not
+    /// Trains on every batch of `train`, epoch by epoch, and validates on `eval` after each. Binds and initializes what is not
     /// yet; `optimizer` takes the place of one that the module has, and without either the options name one. Epoch e of the
     /// training is epoch e of the iterator.
     ///

@@ -1,6 +1,6 @@
 //! A network that is trained: parameters, an executor, an optimizer, and the loop over them.
 //!
-//! [`Module`] follows MXNet's: bind, initialise, then `forward`, `backward`, `update` for each batch, or [`Module::fit`] for all
+//! [`Module`] follows MXNet's: bind, initialize, then `forward`, `backward`, `update` for each batch, or [`Module::fit`] for all
 //! of it. Its parameters live in the executor's arrays; gradients are overwritten in place; executors for other batch sizes
 //! share parameters and temporaries with the first.
 
@@ -43,7 +43,7 @@ pub struct Module {
     current: usize,
     /// Parameters that were read before there were arrays for them.
     loaded: Option<Checkpoint>,
-    is_initialised: bool,
+    is_initialized: bool,
     update: Option<Box<dyn WeightUpdate>>,
     params: Vec<Parameter>,
     /// A checkpoint that is saved may be the first with its prefix, and makes this say so.
@@ -74,7 +74,7 @@ impl Module {
             bound: Vec::new(),
             current: 0,
             loaded: None,
-            is_initialised: false,
+            is_initialized: false,
             update: None,
             params: Vec::new(),
             training: RefCell::default(),
@@ -214,8 +214,8 @@ impl Module {
         first.ok_or_else(|| Error::invalid("inputs of a module", "none with a batch", "at least one"))
     }
 
-    fn expect_initialised(&self) -> Result<()> {
-        if self.is_initialised { Ok(()) } else { Err(unbound("init_params, or set_params")) }
+    fn expect_initialized(&self) -> Result<()> {
+        if self.is_initialized { Ok(()) } else { Err(unbound("init_params, or set_params")) }
     }
 }
 

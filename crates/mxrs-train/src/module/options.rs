@@ -26,13 +26,13 @@ impl Default for ModuleNames {
 /// How parameters begin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InitOptions {
-    /// For weights without an initialiser of their own; uniform in ±0.01.
+    /// For weights without an initializer of their own; uniform in ±0.01.
     pub initializer: Initializer,
     /// Of the random numbers.
     pub seed: u64,
     /// Whether parameters that are there already begin anew.
     pub force: bool,
-    /// Whether parameters that a checkpoint lacks are initialised; otherwise they are an error.
+    /// Whether parameters that a checkpoint lacks are initialized; otherwise they are an error.
     pub allow_missing: bool,
     /// Whether arrays that the network lacks are left out; otherwise they are an error.
     pub allow_extra: bool,

@@ -32,7 +32,7 @@ impl Copies {
     }
 }
 
-/// An initialiser that takes the values of a checkpoint, and `default` for what it does not have: MXNet's `Load`.
+/// An initializer that takes the values of a checkpoint, and `default` for what it does not have: MXNet's `Load`.
 ///
 /// # Errors
 /// An array that is not dense, naming it.
@@ -55,7 +55,7 @@ impl Module {
     /// and superfluous arrays, unless allowed.
     pub fn init_params(&mut self, given: Option<&Checkpoint>, options: &InitOptions) -> Result<()> {
         self.first()?;
-        if self.is_initialised && !options.force {
+        if self.is_initialized && !options.force {
             return Ok(());
         }
         let loaded = self.loaded.take();
@@ -64,9 +64,9 @@ impl Module {
             missing = self.write_params(params, options.allow_missing, options.allow_extra)?;
         }
         for name in &missing {
-            self.init_one(name, options).context(|| format!("initialising `{name}`"))?;
+            self.init_one(name, options).context(|| format!("initializing `{name}`"))?;
         }
-        self.is_initialised = true;
+        self.is_initialized = true;
         Ok(())
     }
 
@@ -83,7 +83,7 @@ impl Module {
     /// # Errors
     /// There are none yet; what computing them reported.
     pub fn get_params(&self) -> Result<Checkpoint> {
-        self.expect_initialised()?;
+        self.expect_initialized()?;
         let (args, aux) = self.param_ids();
         let copy = |ids: Vec<NodeId>| self.copies(&ids);
         let (args, aux) = (copy(args)?, copy(aux)?);
@@ -105,7 +105,7 @@ impl Module {
     /// Nothing is bound; arrays that are missing, superfluous or of other shapes, naming them.
     pub fn set_params(&mut self, params: &Checkpoint) -> Result<()> {
         self.write_params(params, false, false)?;
-        self.is_initialised = true;
+        self.is_initialized = true;
         Ok(())
     }
 

@@ -37,7 +37,7 @@ impl Module {
     /// Parameters without values; shapes that do not fit the network; under `NaiveEngine` what kernels report, which
     /// otherwise comes with the outputs.
     pub fn forward(&mut self, batch: DataBatch, is_train: bool) -> Result<()> {
-        self.expect_initialised()?;
+        self.expect_initialized()?;
         let shapes = |tensors: &[Dense]| tensors.iter().map(|t| t.shape().clone()).collect::<Vec<Shape>>();
         let data = shapes(&batch.data);
         let labels = if batch.labels.is_empty() { None } else { Some(shapes(&batch.labels)) };

@@ -32,7 +32,7 @@ pub fn context() -> ArrayContext {
 
 pub fn options() -> BindOptions {
     let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
-    options.ops = mxrs_ops::catalogue();
+    options.ops = mxrs_ops::catalog();
     options
 }
 
@@ -125,7 +125,7 @@ pub struct Net {
 
 impl Default for Net {
     fn default() -> Self {
-        Self { names: NameManager::new(), ops: mxrs_ops::catalogue() }
+        Self { names: NameManager::new(), ops: mxrs_ops::catalog() }
     }
 }
 
@@ -139,7 +139,7 @@ impl Net {
     }
 }
 
-/// A perceptron with normalisation and dropout: everything that has a state. `[N, 6]` to `classes`.
+/// A perceptron with normalization and dropout: everything that has a state. `[N, 6]` to `classes`.
 pub fn small_net(n_hidden: usize, classes: usize) -> Graph {
     let mut net = Net::default();
     let data = Symbol::variable("data");

@@ -11,7 +11,7 @@ const VERBOSE: &str = "MXNET_SUBGRAPH_VERBOSE";
 /// Every build has it.
 const REFERENCE: (&str, &str) = (BACKEND, "REFERENCE");
 
-/// `x` through a convolution, a sum with itself, a normalised and activated branch, and a layer with a square.
+/// `x` through a convolution, a sum with itself, a normalized and activated branch, and a layer with a square.
 fn graph(runtime: &Runtime) -> Graph {
     let mut calls = Calls::new(runtime);
     let x = Symbol::variable("x");
@@ -74,7 +74,7 @@ fn d92_names_the_backend_or_none() {
 #[test]
 fn d92_unset_is_onednn_under_either_name() {
     let unset = ops_of(&builder(&[]).build().expect("a runtime"));
-    assert!(unset.len() < WHOLE.len(), "at least the normalisation is folded: {unset:?}");
+    assert!(unset.len() < WHOLE.len(), "at least the normalization is folded: {unset:?}");
     for name in ["MKLDNN", "ONEDNN"] {
         assert_eq!(ops_of(&builder(&[(BACKEND, name)]).build().expect("a runtime")), unset, "{name}");
     }
@@ -117,8 +117,8 @@ fn b51_leaves_layers_alone() {
     assert_eq!(with("MXNET_DISABLE_ONEDNN_FC_OPT")[2..], WHOLE[6..]);
 }
 
-/// Calls of a quantised convolution that is requantised, made real and has a relu, with these variables.
-fn quantised_ops(vars: Vars<'_>) -> Vec<String> {
+/// Calls of a quantized convolution that is requantized, made real and has a relu, with these variables.
+fn quantized_ops(vars: Vars<'_>) -> Vec<String> {
     let runtime = runtime(vars);
     let mut calls = Calls::new(&runtime);
     let part = |symbol: &Symbol, k: usize| symbol.output(k).expect("three outputs");
@@ -143,16 +143,16 @@ fn quantised_ops(vars: Vars<'_>) -> Vec<String> {
 }
 
 #[test]
-fn b48_leaves_requantisation_and_what_follows_alone() {
-    let whole = quantised_ops(&[("MXNET_ONEDNN_FUSE_REQUANTIZE", "0"), REFERENCE]);
+fn b48_leaves_requantization_and_what_follows_alone() {
+    let whole = quantized_ops(&[("MXNET_ONEDNN_FUSE_REQUANTIZE", "0"), REFERENCE]);
     assert_eq!(whole.len(), 5, "{whole:?}");
     assert_eq!(whole[2], "_contrib_requantize");
 }
 
 #[test]
-fn b49_leaves_dequantisation_alone() {
-    assert_eq!(quantised_ops(&[REFERENCE]), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
-    let kept = quantised_ops(&[("MXNET_ONEDNN_FUSE_DEQUANTIZE", "0"), REFERENCE]);
+fn b49_leaves_dequantization_alone() {
+    assert_eq!(quantized_ops(&[REFERENCE]), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
+    let kept = quantized_ops(&[("MXNET_ONEDNN_FUSE_DEQUANTIZE", "0"), REFERENCE]);
     assert_eq!(kept, ["_contrib_quantize_v2", "_sg_quantized_conv", "_contrib_dequantize"]);
 }
 
@@ -163,14 +163,14 @@ fn b52_leaves_their_sums_alone() {
 }
 
 #[test]
-fn b53_and_b61_leave_relu_behind_a_normalisation() {
+fn b53_and_b61_leave_relu_behind_a_normalization() {
     for name in ["MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU"] {
         assert_eq!(with(name)[1..3], ["BatchNorm", "relu"], "{name}");
     }
 }
 
 #[test]
-fn b57_leaves_the_normalisation() {
+fn b57_leaves_the_normalization() {
     assert_eq!(with("MXNET_DISABLE_ONEDNN_FUSE_CONV_BN")[..4], WHOLE[..4]);
 }
 

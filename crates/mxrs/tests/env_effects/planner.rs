@@ -159,10 +159,10 @@ fn storage_of(lines: &[String], entry: usize) -> String {
 }
 
 #[test]
-fn d12_colours_keep_branches_apart() {
+fn d12_colors_keep_branches_apart() {
     let ((one, [left, right]), (two, [far_left, far_right])) =
         (branches(&[("MXNET_EXEC_NUM_TEMP", "1")]), branches(&[("MXNET_EXEC_NUM_TEMP", "2")]));
-    assert_eq!((left.len(), right.len(), one.n_colours, two.n_colours), (4, 4, 1, 2));
+    assert_eq!((left.len(), right.len(), one.n_colors, two.n_colors), (4, 4, 1, 2));
     assert!(left.iter().any(|storage| right.contains(storage)), "{left:?} {right:?}");
     assert!(!far_left.iter().any(|storage| far_right.contains(storage)), "{far_left:?} {far_right:?}");
     assert!(two.bytes > one.bytes, "{} and {}", two.bytes, one.bytes);
@@ -172,7 +172,7 @@ fn d12_colours_keep_branches_apart() {
 fn d12_is_capped_by_the_workers_of_a_gpu() {
     let capped = [("MXNET_EXEC_NUM_TEMP", "5"), ("MXNET_GPU_WORKER_NTHREADS", "1")];
     assert_eq!(branches(&capped), branches(&[]));
-    assert_eq!(branches(&[("MXNET_EXEC_NUM_TEMP", "5")]).0.n_colours, 2, "two workers unless set");
+    assert_eq!(branches(&[("MXNET_EXEC_NUM_TEMP", "5")]).0.n_colors, 2, "two workers unless set");
 }
 
 #[test]

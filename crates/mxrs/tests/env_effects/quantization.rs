@@ -1,4 +1,4 @@
-//! B37: what becomes of each node when a network is quantised.
+//! B37: what becomes of each node when a network is quantized.
 
 use crate::graphs::Calls;
 use crate::log_lines::log_lines;
@@ -9,7 +9,7 @@ use mxrs::quantize::{CalibMode, CalibrationTable, QuantizeOptions, Quantizer};
 
 const VERBOSE: &str = "MXNET_QUANTIZATION_VERBOSE";
 
-/// What quantising a layer with an activation logs.
+/// What quantizing a layer with an activation logs.
 fn lines(vars: Vars<'_>) -> Vec<String> {
     let runtime = runtime(vars);
     let mut calls = Calls::new(&runtime);
@@ -19,8 +19,8 @@ fn lines(vars: Vars<'_>) -> Vec<String> {
     let weight = Tensor::from_slice([2, 3], &[0.5f32; 6]).expect("six elements");
     let params = [("fc_weight".to_owned(), weight)].into_iter().collect();
     let options = QuantizeOptions { calib_mode: CalibMode::None, ..runtime.quantize_options() };
-    let quantizer = Quantizer::new(&graph, &params, runtime.ops(), &options).expect("a layer to quantise");
-    log_lines(|| quantizer.finish(&CalibrationTable::empty()).expect("it is quantised")).1
+    let quantizer = Quantizer::new(&graph, &params, runtime.ops(), &options).expect("a layer to quantize");
+    log_lines(|| quantizer.finish(&CalibrationTable::empty()).expect("it is quantized")).1
 }
 
 #[test]
@@ -29,6 +29,6 @@ fn b37_logs_each_node_that_is_changed_or_left() {
     assert_eq!(lines(&[(VERBOSE, "0")]), [""; 0]);
     let told = lines(&[(VERBOSE, "1")]);
     assert!(told.contains(&"INFO fc is quantized.".to_owned()), "{told:?}");
-    assert!(told.contains(&"INFO act is NOT quantized. (tanh: no quantised form)".to_owned()), "{told:?}");
+    assert!(told.contains(&"INFO act is NOT quantized. (tanh: no quantized form)".to_owned()), "{told:?}");
     assert!(told.contains(&"INFO Can't find calibration result for x_quantize (x)".to_owned()), "{told:?}");
 }

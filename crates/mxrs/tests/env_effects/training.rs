@@ -79,7 +79,7 @@ fn d31_to_d34_are_defaults_of_cached_graphs() {
     assert_eq!(sizes(&vars), (5, 6));
 }
 
-/// Twelve times convolution, batch normalisation and relu.
+/// Twelve times convolution, batch normalization and relu.
 fn deep(runtime: &Runtime) -> Graph {
     let mut calls = Calls::new(runtime);
     let mut y = Symbol::variable("x");
@@ -98,7 +98,7 @@ fn deep_report(vars: Vars<'_>) -> Result<ExecutorReport> {
     Ok(train(&runtime, &deep(&runtime), IMAGES)?.training_report().expect("it is bound"))
 }
 
-/// Convolutions, batch normalisations and relus of a step, and bytes.
+/// Convolutions, batch normalizations and relus of a step, and bytes.
 fn figures(vars: Vars<'_>) -> ([u64; 3], usize) {
     let report = deep_report(vars).unwrap();
     (["Convolution", "BatchNorm", "relu"].map(|op| count(&report, op)), report.arena_bytes)

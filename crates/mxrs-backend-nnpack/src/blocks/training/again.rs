@@ -32,7 +32,7 @@ impl Pass for Again {
                 let [gamma, beta, mean, inverse] = [1, 2, 3, 4].map(|input: usize| memory.inputs[input]);
                 let (factors, _) = given_factors(&self.problem, block, [gamma, beta, mean, inverse]);
                 let at = piece * self.problem.plane();
-                self.problem.normalise(memory.inputs[0].add(at), memory.dst.add(at), &factors);
+                self.problem.normalize(memory.inputs[0].add(at), memory.dst.add(at), &factors);
             }
         }
     }

@@ -1,10 +1,10 @@
-//! What the channels of a block are normalised by.
+//! What the channels of a block are normalized by.
 
 use super::super::batch_norm::Factors;
 use super::Problem;
 use crate::layouts::BLOCK;
 
-/// What a channel is normalised by; of those that do not exist 0 remains 0.
+/// What a channel is normalized by; of those that do not exist 0 remains 0.
 ///
 /// # Safety
 /// `gamma` and `beta` have a number for every channel.

@@ -13,7 +13,7 @@ use mxrs_types::{DType, Result, WriteReq};
 pub struct Forward {
     /// For traces.
     pub name: String,
-    /// What is normalised.
+    /// What is normalized.
     pub problem: Problem,
     /// Inputs that are rewritten.
     pub rewrites: &'static [usize],
@@ -77,7 +77,7 @@ impl Sweep for Call<'_> {
         unsafe {
             let factors = factors(self.problem, block, [self.inputs[1], self.inputs[2]], [mean, inverse]);
             let at = self.problem.at(n, block);
-            self.problem.normalise(self.inputs[0].add(at), self.dst.add(at), &factors);
+            self.problem.normalize(self.inputs[0].add(at), self.dst.add(at), &factors);
         }
     }
 }

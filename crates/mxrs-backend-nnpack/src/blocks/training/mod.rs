@@ -1,4 +1,4 @@
-//! Batch normalisation with relu in training: forward, its output once more, and backward.
+//! Batch normalization with relu in training: forward, its output once more, and backward.
 //!
 //! Statistics and gradients of a channel take all images before any of them can be written. So a thread takes a block of 16
 //! channels, goes through its plane of every image once to gather and once more to write: the second time much of it is
@@ -15,7 +15,7 @@ mod forward;
 mod sums;
 mod sweep;
 
-use super::batch_norm::{Factors, Run, normalise};
+use super::batch_norm::{Factors, Run, normalize};
 use crate::Isa;
 use crate::epilogue::Bounds;
 use crate::layouts::{BLOCK, LARGE_BYTES, NAME, blocked, image};
@@ -25,7 +25,7 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::Layout;
 use std::sync::Arc;
 
-/// The tensor that is normalised, and how.
+/// The tensor that is normalized, and how.
 #[derive(Clone, Copy)]
 struct Problem {
     n: usize,
@@ -60,15 +60,15 @@ impl Problem {
         (n * self.blocks() + block) * self.plane()
     }
 
-    /// A plane of data after normalisation and relu, stored past the caches where they cannot hold the tensor.
+    /// A plane of data after normalization and relu, stored past the caches where they cannot hold the tensor.
     ///
     /// # Safety
     /// Both planes are of tensors of this problem, `dst` is the caller's, and is `src` or another tensor's.
-    unsafe fn normalise(&self, src: *const f32, dst: *mut f32, factors: &Factors) {
+    unsafe fn normalize(&self, src: *const f32, dst: *mut f32, factors: &Factors) {
         let past_caches = self.is_large() && !std::ptr::eq(src, dst);
         let run = Run { src, dst, len: self.plane(), factors, bounds: Bounds::RELU, past_caches };
         // SAFETY: the caller's promise; the code is for instructions that are there. Tensors and planes begin at cache lines.
-        unsafe { normalise(self.isa)(&run) }
+        unsafe { normalize(self.isa)(&run) }
     }
 
     /// Channels of a block that exist: the first, and how many.

@@ -96,7 +96,7 @@ pub struct Products<'a> {
     pub data: *const f32,
     /// How many pixels.
     pub pixels: usize,
-    /// What the data are normalised by.
+    /// What the data are normalized by.
     pub factors: &'a Factors,
 }
 

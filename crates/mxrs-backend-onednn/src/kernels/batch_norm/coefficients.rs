@@ -1,4 +1,4 @@
-//! What batch normalisation at inference does to the elements of each channel: `(x - mean) · scale + shift`.
+//! What batch normalization at inference does to the elements of each channel: `(x - mean) · scale + shift`.
 
 use crate::scratch::{FloatPart, ScratchPlan};
 use mxrs_op::KernelArgs;

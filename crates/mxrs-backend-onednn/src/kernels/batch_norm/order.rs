@@ -3,7 +3,7 @@
 use mxrs_op::TensorDesc;
 use mxrs_types::Layout;
 
-/// The elements in the order of memory: `n_units` units of `n_steps` steps of `lanes` neighbouring channels each; the units
+/// The elements in the order of memory: `n_units` units of `n_steps` steps of `lanes` neighboring channels each; the units
 /// go round the groups of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {

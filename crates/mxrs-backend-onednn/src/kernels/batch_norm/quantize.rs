@@ -1,8 +1,8 @@
-//! `_sg_bn_relu_quantize`: BatchNorm with the moving statistics, relu and quantisation in one pass to 8 bits, from f32 or
+//! `_sg_bn_relu_quantize`: BatchNorm with the moving statistics, relu and quantization in one pass to 8 bits, from f32 or
 //! from 8 bits, over the elements of any layout that `order` knows. Images of few channels are in `quantize_images`.
 
 use super::super::loops::{Loop, Shared, in_ranges, widest};
-use super::super::quantised::{image, layouts, like, range, write_ranges, written_ranges};
+use super::super::quantized::{image, layouts, like, range, write_ranges, written_ranges};
 use super::coefficients::Coefficients;
 use super::order::Order;
 use super::quantize_images;

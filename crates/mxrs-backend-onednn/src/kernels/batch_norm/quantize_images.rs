@@ -1,5 +1,5 @@
 //! Images of few channels, one plane behind the other in f32, become pixels in 8 bits with their channels side by side: what
-//! the first convolution of a quantised network reads.
+//! the first convolution of a quantized network reads.
 
 use super::super::loops::{Loop, Shared, in_ranges, widest};
 use super::order::Order;
@@ -107,7 +107,7 @@ fn of<const N: usize, const IS_SIGNED: bool>(args: &KernelArgs<'_>, order: &Orde
     in_ranges(args.team, n_units, n_pixels.min(PIXELS) * N, &|range| widest(Part { all: &images, range }));
 }
 
-/// Normalises and quantises the images.
+/// Normalizes and quantizes the images.
 ///
 /// # Safety
 /// The first input is f32 in row-major order `order`, of sizes that [`fits`] took; out has as many bytes, and no memory of it.

@@ -22,10 +22,10 @@ fn element(x: f32, mean: f32, scale: f32, shift: f32) -> f32 {
     if y < 0.0 { 0.0 } else { y }
 }
 
-/// Neighbouring channels computed at a time: through an array of fixed length the compiler sees that nothing overlaps.
+/// Neighboring channels computed at a time: through an array of fixed length the compiler sees that nothing overlaps.
 pub const WIDTH: usize = 16;
 
-/// [`element`] of neighbouring channels, with their means, scales and shifts.
+/// [`element`] of neighboring channels, with their means, scales and shifts.
 #[inline(always)]
 fn elements<T: Copy>(
     xs: [T; WIDTH],

@@ -1,6 +1,6 @@
 //! `mxrs im2rec`: image lists from folders, and record files from image lists.
 //!
-//! Two forms: that of MXNet's `im2rec.py`, and that of its C++ tool, recognised by its `key=value` arguments.
+//! Two forms: that of MXNet's `im2rec.py`, and that of its C++ tool, recognized by its `key=value` arguments.
 
 mod key_value;
 
@@ -54,7 +54,7 @@ pub struct Args {
     /// Resize the shorter edge to this; 0 leaves it
     #[arg(long, default_value_t = 0, help_heading = "Record files")]
     resize: usize,
-    /// Use the square in the centre
+    /// Use the square in the center
     #[arg(long, help_heading = "Record files")]
     center_crop: bool,
     /// JPEG: 1 to 100; PNG: 1 to 9 [default: 95, PNG 3]
@@ -63,7 +63,7 @@ pub struct Args {
     /// Threads that encode; the order is that of the list with any number
     #[arg(long, default_value_t = 1, help_heading = "Record files")]
     num_thread: usize,
-    /// 1 colour, 0 grey, -1 as stored
+    /// 1 color, 0 gray, -1 as stored
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-1..=1), help_heading = "Record files")]
     color: i8,
     /// How images are stored

@@ -26,7 +26,7 @@ pub struct Compared {
 /// # Errors
 /// Those of planning.
 pub fn all(dry: &DryGraph, settings: &PlanOptions, chosen: &PlannedGraph) -> Outcome<Vec<Compared>> {
-    let base = PlanOptions { verbose: false, num_colours: 1, enable_inplace: true, ..*settings };
+    let base = PlanOptions { verbose: false, num_colors: 1, enable_inplace: true, ..*settings };
     let range = |range, auto_search| PlanOptions { match_range: Some(range), auto_search, ..base };
     let offset = PlanOptions { match_range: None, allow_offset: true, allow_pool: false, ..base };
     let limit = PlanOptions::DEFAULT_MATCH_RANGE;

@@ -16,7 +16,7 @@ const BOTTOM: f64 = 52.0;
 /// Most bytes of rectangles: browsers show files of this size without trouble.
 const MOST_BYTES: usize = 4_500_000;
 
-/// Kinds with their style class, colour and meaning.
+/// Kinds with their style class, color and meaning.
 const KINDS: [(TensorKind, &str, &str, &str); 5] = [
     (TensorKind::Forward, "f", "#80b1d3", "forward"),
     (TensorKind::Kept, "k", "#fb8072", "forward, kept for the gradient"),
@@ -71,7 +71,7 @@ fn style() -> String {
     let mut style = String::from("rect{stroke:#333;stroke-width:.3}rect:hover{stroke-width:2}");
     style += "line{stroke:#666}.grid{stroke:#ddd}.border{stroke:#000;stroke-dasharray:6 3}";
     style += ".bound{stroke:#d00;stroke-dasharray:2 3}";
-    KINDS.iter().for_each(|(_, class, colour, _)| style += &format!(".{class}{{fill:{colour}}}"));
+    KINDS.iter().for_each(|(_, class, color, _)| style += &format!(".{class}{{fill:{color}}}"));
     style
 }
 
@@ -208,7 +208,7 @@ mod tests {
                 lower_bound_bytes: 12_288,
                 unshared_bytes: 4096 * n,
                 n_inplace: 0,
-                n_colours: 1,
+                n_colors: 1,
             },
             arena_bytes: 12_288,
             activation_bytes: 12_288,

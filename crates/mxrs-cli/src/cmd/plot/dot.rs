@@ -12,7 +12,7 @@ pub fn text(title: &str, drawing: &Drawing) -> String {
     for (i, node) in drawing.nodes.iter().enumerate() {
         let shape = if node.is_variable { ", shape=oval" } else { "" };
         let label = quoted(&node.lines.join("\n"));
-        let _ = writeln!(text, "  n{i} [label={label}, fillcolor=\"{}\"{shape}];", node.colour);
+        let _ = writeln!(text, "  n{i} [label={label}, fillcolor=\"{}\"{shape}];", node.color);
     }
     for edge in &drawing.edges {
         let label = if edge.label.is_empty() { String::new() } else { format!(" [label={}]", quoted(&edge.label)) };

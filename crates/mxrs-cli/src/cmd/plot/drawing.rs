@@ -1,4 +1,4 @@
-//! What is drawn of a graph: nodes with labels and colours, edges with shapes. The same for every form of output.
+//! What is drawn of a graph: nodes with labels and colors, edges with shapes. The same for every form of output.
 
 use mxrs::graph::{Graph, Inferred, Node, NodeId};
 use mxrs::types::PartialShape;
@@ -11,8 +11,8 @@ const PARAMETERS: [&str; 8] =
 pub struct Drawn {
     /// Name; then, for a call, operator and key attributes.
     pub lines: Vec<String>,
-    /// Fill colour.
-    pub colour: &'static str,
+    /// Fill color.
+    pub color: &'static str,
     /// Whether it is a variable, which is drawn round.
     pub is_variable: bool,
 }
@@ -47,7 +47,7 @@ impl Drawing {
             }
             let to = nodes.len();
             position[id.index()] = Some(to);
-            nodes.push(Drawn { lines: lines(node), colour: colour(node.op_name()), is_variable: node.is_variable() });
+            nodes.push(Drawn { lines: lines(node), color: color(node.op_name()), is_variable: node.is_variable() });
             let first = edges.len();
             for input in &node.inputs {
                 let Some(from) = position[input.node.index()] else { continue };
@@ -110,8 +110,8 @@ fn key_attributes(node: &Node) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// MXNet's colour of a kind of operator.
-fn colour(op: &str) -> &'static str {
+/// MXNet's color of a kind of operator.
+fn color(op: &str) -> &'static str {
     match op {
         "null" => "#8dd3c7",
         "Convolution" | "Deconvolution" | "FullyConnected" => "#fb8072",

@@ -1,4 +1,4 @@
-//! `mxrs plot`: a graph drawn as SVG, or written for Graphviz, with MXNet's colours.
+//! `mxrs plot`: a graph drawn as SVG, or written for Graphviz, with MXNet's colors.
 
 mod dot;
 mod drawing;

@@ -87,7 +87,7 @@ fn box_of(content: &mut String, node: &Drawn, x: f64, y: f64) {
         content,
         "<g><title>{tooltip}</title><rect class=\"n\" x=\"{left}\" y=\"{top}\" width=\"{w}\" height=\"{h}\" rx=\"{r}\" \
          fill=\"{}\"/>",
-        node.colour
+        node.color
     );
     let first = y - height / 2.0 + PADDING / 2.0 + 11.5;
     for (n, line) in node.lines.iter().enumerate() {

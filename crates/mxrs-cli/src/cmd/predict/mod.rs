@@ -36,17 +36,17 @@ pub struct Args {
     /// Images of one run of the network
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
     batch_size: u32,
-    /// Length that the shorter edge is resized to before the centre is cropped [default: that of data-shape for image
+    /// Length that the shorter edge is resized to before the center is cropped [default: that of data-shape for image
     /// files, none for records]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     resize: Option<u32>,
     /// Factor of pixel values, after the mean is taken away
     #[arg(long, value_name = "F", default_value = "1", value_parser = finite, allow_hyphen_values = true)]
     scale: f32,
-    /// Mean of each colour, in pixel values (0 to 255)
+    /// Mean of each color, in pixel values (0 to 255)
     #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = rgb, allow_hyphen_values = true)]
     mean_rgb: Rgb,
-    /// Divisor of each colour
+    /// Divisor of each color
     #[arg(long, value_name = "R,G,B", default_value = "1,1,1", value_parser = positive_rgb)]
     std_rgb: Rgb,
     /// Device, backend and threads.
@@ -103,7 +103,7 @@ pub fn run(args: &Args, with_progress: bool) -> Outcome {
             if pictures.len() >= args.draw as usize {
                 break;
             }
-            let picture = Picture::new(image, 40, terminal::stdout_has_colours());
+            let picture = Picture::new(image, 40, terminal::stdout_has_colors());
             pictures.push((caption(row), picture));
         }
         progress.inc(batch.n as u64);
@@ -132,18 +132,18 @@ fn predict(predictor: &Predictor, data: &[f32]) -> Outcome<Vec<f32>> {
 
 fn source(args: &Args) -> mxrs::Result<ImageSource> {
     let shape = &args.data_shape;
-    let colours = |rgb: Rgb, alpha: f32| [rgb.0[0], rgb.0[1], rgb.0[2], alpha];
+    let colors = |rgb: Rgb, alpha: f32| [rgb.0[0], rgb.0[1], rgb.0[2], alpha];
     let edge = args.resize.map(|edge| edge as usize);
     let mut options = ImageOptions {
         scale: args.scale,
-        mean: colours(args.mean_rgb, 0.0),
-        std: colours(args.std_rgb, 1.0),
+        mean: colors(args.mean_rgb, 0.0),
+        std: colors(args.std_rgb, 1.0),
         resize: edge,
         ..ImageOptions::new([shape[0], shape[1], shape[2]])
     };
     match &args.data {
         Some(path) => {
-            let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+            let threads = std::thread::available_parallelizm().map_or(1, usize::from).min(4);
             ImageSource::records(path, &options, args.batch_size as usize, threads)
         }
         None => {

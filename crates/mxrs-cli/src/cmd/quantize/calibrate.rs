@@ -90,14 +90,14 @@ fn only_input(quantizer: &Quantizer) -> Outcome<String> {
 
 fn source(args: &Args, path: &Path) -> Result<ImageSource> {
     let shape = &args.image_shape;
-    let colours = |rgb: [f32; 3], alpha: f32| [rgb[0], rgb[1], rgb[2], alpha];
+    let colors = |rgb: [f32; 3], alpha: f32| [rgb[0], rgb[1], rgb[2], alpha];
     let options = ImageOptions {
         scale: args.scale,
-        mean: colours(args.rgb_mean.0, 0.0),
-        std: colours(args.rgb_std.0, 1.0),
+        mean: colors(args.rgb_mean.0, 0.0),
+        std: colors(args.rgb_std.0, 1.0),
         resize: args.resize.map(|edge| edge as usize),
         ..ImageOptions::new([shape[0], shape[1], shape[2]])
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+    let threads = std::thread::available_parallelizm().map_or(1, usize::from).min(4);
     ImageSource::records(path, &options, args.batch_size as usize, threads)
 }

@@ -54,16 +54,16 @@ pub struct Args {
     /// Batches to calibrate with, from the start of the file [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     num_calib_batches: Option<u32>,
-    /// Length that the shorter edge is resized to before the centre is cropped [default: none]
+    /// Length that the shorter edge is resized to before the center is cropped [default: none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     resize: Option<u32>,
     /// Factor of pixel values, after the mean is taken away
     #[arg(long, value_name = "F", default_value = "1", value_parser = finite, allow_hyphen_values = true)]
     scale: f32,
-    /// Mean of each colour, in pixel values (0 to 255)
+    /// Mean of each color, in pixel values (0 to 255)
     #[arg(long, visible_alias = "mean-rgb", value_name = "R,G,B", default_value = "0,0,0", value_parser = rgb, allow_hyphen_values = true)]
     rgb_mean: Rgb,
-    /// Divisor of each colour
+    /// Divisor of each color
     #[arg(long, visible_alias = "std-rgb", value_name = "R,G,B", default_value = "1,1,1", value_parser = positive_rgb)]
     rgb_std: Rgb,
     /// Where ranges come from: none (computed at each run), naive (least and greatest value), entropy (the threshold that
@@ -86,7 +86,7 @@ pub struct Args {
     /// Operators that stay in float32, separated by commas
     #[arg(long, value_name = "OP", value_delimiter = ',')]
     exclude_op: Vec<String>,
-    /// Leave batch normalisation as it is, instead of making it part of the convolution before it
+    /// Leave batch normalization as it is, instead of making it part of the convolution before it
     #[arg(long)]
     no_fold: bool,
     /// Start of the names of the files written
@@ -109,7 +109,7 @@ fn word<T: std::str::FromStr<Err = Error>>(text: &str) -> Result<T, String> {
 ///
 /// # Errors
 /// A checkpoint or records that cannot be used; no records; a shape that does not fit the network; a network in which
-/// nothing can be quantised; files that cannot be written.
+/// nothing can be quantized; files that cannot be written.
 pub fn run(args: &Args, with_progress: bool) -> Outcome {
     if args.data_val.is_none() && args.calib_mode != CalibMode::None {
         let text = format!("--calib-mode {} needs --data-val; without records use --calib-mode none", args.calib_mode);

@@ -1,4 +1,4 @@
-//! What `quantize` prints: which layers are quantised, which are not and why, and the range of each value.
+//! What `quantize` prints: which layers are quantized, which are not and why, and the range of each value.
 
 use crate::terminal;
 use mxrs::quantize::{CalibrationTable, Outcome, QuantizeReport};

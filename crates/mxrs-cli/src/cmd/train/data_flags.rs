@@ -88,7 +88,7 @@ pub struct Augmentation {
     /// Change of saturation [default: 0]
     #[arg(long, value_name = "X")]
     pub saturation: Option<f32>,
-    /// Deviation of the noise along the colours' principal components [default: 0]
+    /// Deviation of the noise along the colors' principal components [default: 0]
     #[arg(long, value_name = "X")]
     pub pca_noise: Option<f32>,
     /// Change of hue, 0 to 180 [default: 0]
@@ -140,19 +140,19 @@ const IMAGENET: [(&str, &str); 11] = [
     ("saturation", "0.4"),
     ("pca_noise", "0.1"),
 ];
-/// The mean of each colour in that set, which is taken for all.
+/// The mean of each color in that set, which is taken for all.
 const IMAGENET_MEAN: Rgb = Rgb([123.68, 116.779, 103.939]);
-/// The divisor of each colour in that set.
+/// The divisor of each color in that set.
 const IMAGENET_STD: Rgb = Rgb([58.393, 57.12, 57.375]);
 
 impl Data {
-    /// The divisor of each colour.
+    /// The divisor of each color.
     pub fn std(&self) -> Rgb {
         let of_set = if self.augmentation.use_imagenet_data_augmentation { IMAGENET_STD } else { Rgb([1.0; 3]) };
         self.rgb_std.unwrap_or(of_set)
     }
 
-    /// Refuses what says which records are read, how they are decoded, normalised and varied: MNIST's files are always the same
+    /// Refuses what says which records are read, how they are decoded, normalized and varied: MNIST's files are always the same
     /// four, of plain pixels.
     ///
     /// # Errors
@@ -179,8 +179,8 @@ impl Data {
         Ok(())
     }
 
-    /// What normalises pixels, in training and in validation.
-    pub fn normalisation(&self) -> Parameters {
+    /// What normalizes pixels, in training and in validation.
+    pub fn normalization(&self) -> Parameters {
         let (mean, std) = (self.rgb_mean.unwrap_or(IMAGENET_MEAN).0, self.std().0);
         let names = ["mean_r", "mean_g", "mean_b", "std_r", "std_g", "std_b"];
         names.into_iter().zip(mean.into_iter().chain(std)).map(|(name, value)| (name, value.to_string())).collect()
@@ -251,7 +251,7 @@ mod tests {
         let parameters = data.parameters(&Kind::Imagenet.defaults());
         // One flag stands for a set of the others.
         assert_eq!(parameters.len(), flags.len() - 1, "{flags:?} {parameters:?}");
-        for (name, _) in parameters.into_iter().chain(data.normalisation()) {
+        for (name, _) in parameters.into_iter().chain(data.normalization()) {
             let flag = FLAGS.iter().find(|(known, _)| *known == name).map(|(_, flag)| *flag);
             let flag = flag.unwrap_or_else(|| panic!("no flag is known for {name}"));
             let is_flag = |arg: &clap::Arg| arg.get_long().is_some_and(|long| flag == format!("--{long}"));

@@ -93,7 +93,7 @@ pub fn record_iterator(
     if let Some(index) = index.filter(|index| !index.as_os_str().is_empty()) {
         parameters.push(("path_imgidx", index.display().to_string()));
     }
-    parameters.extend(plan.data.normalisation());
+    parameters.extend(plan.data.normalization());
     parameters.extend(extra);
     batches::open(&parameters)
 }

@@ -29,7 +29,7 @@ pub struct Training {
     /// [default: imagenet 30,60; mnist 10; cifar10 200,250; fine-tune 20]
     #[arg(long, value_name = "EPOCHS")]
     pub lr_step_epochs: Option<String>,
-    /// Initialiser of the weights: default, xavier, msra, orthogonal, normal, uniform, one, zero
+    /// Initializer of the weights: default, xavier, msra, orthogonal, normal, uniform, one, zero
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub initializer: String,
     /// Optimizer

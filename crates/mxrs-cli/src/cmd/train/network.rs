@@ -75,7 +75,7 @@ mod tests {
     use mxrs::graph::{NameManager, Symbol, SymbolCall};
 
     fn network(op: &str, name: &str, attrs: &[(&str, &str)]) -> Graph {
-        let ops = mxrs::ops::catalogue();
+        let ops = mxrs::ops::catalog();
         let input = Symbol::variable("data");
         let call = SymbolCall::new(ops.get(op).unwrap()).name(name).input(&input);
         let call = attrs.iter().fold(call, |call, (key, value)| call.attr(*key, value));

@@ -22,7 +22,7 @@ use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, M
 pub struct Given {
     /// The network.
     pub graph: Graph,
-    /// Parameters; those that are not there are initialised.
+    /// Parameters; those that are not there are initialized.
     pub params: Checkpoint,
 }
 

@@ -16,7 +16,7 @@ pub(super) enum Command {
     Record(Arc<Mark>),
     /// Another stream's event must be reached first.
     Wait(Arc<Mark>),
-    /// The host synchronises: hears of a failure, which is over then.
+    /// The host synchronizes: hears of a failure, which is over then.
     Synchronize(Arc<Mark>),
 }
 

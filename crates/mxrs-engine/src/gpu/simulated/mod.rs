@@ -112,7 +112,7 @@ impl SimulatedGpu {
 
     /// Makes the `nth` launch fail, counted from 1 over all streams. Its closure does not run, nor does anything that comes
     /// after it in order, in its stream or one that waits for it; events after it and [`DeviceStream::synchronize`] report
-    /// it. Work enqueued on a stream after it was synchronised runs again. (A real device would stay broken.)
+    /// it. Work enqueued on a stream after it was synchronized runs again. (A real device would stay broken.)
     pub fn fail_launch(&self, nth: u64) {
         self.shared.log.fail_launch(nth);
     }

@@ -86,7 +86,7 @@ fn held_it_starts_nothing() {
 }
 
 #[test]
-fn a_failure_goes_where_the_order_goes_and_ends_with_a_synchronisation() {
+fn a_failure_goes_where_the_order_goes_and_ends_with_a_synchronization() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     gpu.fail_launch(2);
     let [a, b, c] = streams(&gpu);

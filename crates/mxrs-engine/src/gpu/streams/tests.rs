@@ -122,7 +122,7 @@ fn the_end_empties_the_streams_and_closes_the_device() {
 
 /// A failure that a wait for everything told is no obstacle to later tasks.
 #[test]
-fn what_a_synchronisation_tells_is_told() {
+fn what_a_synchronization_tells_is_told() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     gpu.fail_launch(2);
     let gpus =

@@ -121,19 +121,19 @@ fn two_branches() -> Program {
 }
 
 #[test]
-fn d12_colours_keep_branches_apart() {
+fn d12_colors_keep_branches_apart() {
     let p = two_branches();
-    let plan = |num_colours| p.plan(&PlanOptions { num_colours, ..PlanOptions::default() });
+    let plan = |num_colors| p.plan(&PlanOptions { num_colors, ..PlanOptions::default() });
     let (one, two) = (plan(1), plan(2));
     let branch = |plan: &crate::MemoryPlan, which: usize| -> Vec<_> {
         (0..4).map(|i| plan.storage(p.steps[1 + 2 * i + which].outputs[0]).unwrap()).collect()
     };
     let shares = |plan: &crate::MemoryPlan| branch(plan, 0).iter().any(|s| branch(plan, 1).contains(s));
-    let pool_one = p.plan(&PlanOptions { num_colours: 1, ..explicit(16) });
+    let pool_one = p.plan(&PlanOptions { num_colors: 1, ..explicit(16) });
     assert!(shares(&pool_one) && !shares(&two));
     assert!(two.report.bytes > pool_one.report.bytes && two.report.bytes > one.report.bytes);
-    assert_eq!((pool_one.report.n_colours, two.report.n_colours), (1, 2));
-    // Values of 1 and below are one colour; the caller caps the value with the number of workers.
+    assert_eq!((pool_one.report.n_colors, two.report.n_colors), (1, 2));
+    // Values of 1 and below are one color; the caller caps the value with the number of workers.
     assert_eq!(plan(0), plan(1));
 }
 
@@ -141,8 +141,8 @@ fn d12_colours_keep_branches_apart() {
 fn d12_bounds_the_number_of_workspaces() {
     let mut p = two_branches();
     p.steps.iter_mut().for_each(|s| s.scratch_bytes = 1000);
-    let workspaces = |num_colours| {
-        let plan = p.plan(&PlanOptions { num_colours, ..explicit(16) });
+    let workspaces = |num_colors| {
+        let plan = p.plan(&PlanOptions { num_colors, ..explicit(16) });
         let mut ids: Vec<_> = plan.scratch.iter().flatten().collect();
         ids.sort();
         ids.dedup();

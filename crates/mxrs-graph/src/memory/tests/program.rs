@@ -56,9 +56,9 @@ impl Program {
 
 /// Options that take every path through the planner.
 pub fn all_options() -> Vec<PlanOptions> {
-    let with = |match_range, num_colours, enable_inplace, auto_search| PlanOptions {
+    let with = |match_range, num_colors, enable_inplace, auto_search| PlanOptions {
         match_range,
-        num_colours,
+        num_colors,
         enable_inplace,
         auto_search,
         ..PlanOptions::default()

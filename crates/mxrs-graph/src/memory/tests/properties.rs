@@ -130,7 +130,7 @@ proptest! {
     }
 
     /// The default competes with every range it tries and with no sharing at all. It makes no promise against other
-    /// ranges or more colours: greedy choices can be lucky there.
+    /// ranges or more colors: greedy choices can be lucky there.
     #[test]
     fn the_default_is_never_larger_than_what_it_competes_with(program in programs(40)) {
         let default = program.plan(&PlanOptions::default()).report;

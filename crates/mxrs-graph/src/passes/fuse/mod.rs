@@ -36,12 +36,12 @@ pub enum Reach {
     /// Any, as long as the bytes alive between them do not rise.
     SameBytes,
     /// No call that stays out is between them.
-    Neighbours,
+    Neighbors,
 }
 
 impl Reach {
     /// All, the farthest first.
-    pub const ALL: [Self; 3] = [Self::Any, Self::SameBytes, Self::Neighbours];
+    pub const ALL: [Self; 3] = [Self::Any, Self::SameBytes, Self::Neighbors];
 }
 
 /// What is fused, and who decides.

@@ -39,7 +39,7 @@ pub struct Sets<'g> {
 /// Finds the sets of a graph.
 pub fn grow<'g>(graph: &'g Graph, request: &FusionRequest<'_>) -> Sets<'g> {
     let mut sets = Sets::singles(graph, request);
-    // Twice: what speaks against a pair may be gone once their neighbours have joined.
+    // Twice: what speaks against a pair may be gone once their neighbors have joined.
     for (id, node) in graph.iter().chain(graph.iter()) {
         for input in &node.inputs {
             sets.join(input.node, id);
@@ -197,7 +197,7 @@ impl<'g> Sets<'g> {
         }
         let is_next = self.taken_from(self.place(early) + 1) >= self.place(late);
         let is_free = is_next || self.reach == Reach::Any;
-        let may_move = is_next || self.reach != Reach::Neighbours;
+        let may_move = is_next || self.reach != Reach::Neighbors;
         let place = if may_move && self.may_wait(early, late) && (is_free || self.waits_for_free(early, late, &outputs))
         {
             self.place(late)

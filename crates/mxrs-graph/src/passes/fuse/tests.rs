@@ -111,7 +111,7 @@ fn branches_meet() {
     let both = net.call("Mul", "both", &[left, right]);
     let graph = net.graph(&[both]);
     assert_eq!(sets(&graph, fuse_all(&graph, Reach::Any)), [["left", "left2", "right", "both"]]);
-    assert_eq!(sets(&graph, fuse_all(&graph, Reach::Neighbours)), [vec!["left", "left2"], vec!["right", "both"]]);
+    assert_eq!(sets(&graph, fuse_all(&graph, Reach::Neighbors)), [vec!["left", "left2"], vec!["right", "both"]]);
     // A call that nothing holds back runs earlier, beside the one it reads.
     let mut net = Net::new();
     let x = net.variable("x");
@@ -138,7 +138,7 @@ fn g14_same_bytes_keeps_nothing_more_alive() {
     assert_eq!(sets(&sum, fuse_all(&sum, Reach::Any)), [["one", "two"]]);
     assert!(fuse_all(&sum, Reach::SameBytes).is_none());
     assert_eq!(sets(&sine, fuse_all(&sine, Reach::SameBytes)), [["one", "two"]]);
-    assert!(fuse_all(&sine, Reach::Neighbours).is_none());
+    assert!(fuse_all(&sine, Reach::Neighbors).is_none());
 }
 
 /// What runs earlier than it has to keeps its outputs alive meanwhile, unless they are heads, and frees what it reads.

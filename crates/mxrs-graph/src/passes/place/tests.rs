@@ -36,7 +36,7 @@ fn net(ops: &OpSet, calls: &[(&str, &str, &str, &[&str])]) -> Graph {
 }
 
 #[test]
-fn nodes_follow_groups_and_neighbours() {
+fn nodes_follow_groups_and_neighbors() {
     let ops = smooth::set();
     let calls: [(&str, &str, &str, &[&str]); 5] = [
         ("Sin", "before", "", &["x"]),

@@ -143,7 +143,7 @@ proptest! {
         same(&all, found, salt)?;
     }
 
-    /// The dynamic programme finds what trying all subsets finds.
+    /// The dynamic program finds what trying all subsets finds.
     #[test]
     fn checkpoints_of_short_chains_are_optimal(
         bytes in prop::collection::vec(0usize..20, 1..9),

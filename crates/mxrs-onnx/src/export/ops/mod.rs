@@ -9,7 +9,7 @@ pub(super) mod convolution;
 pub(super) mod dense;
 pub(super) mod elementwise;
 mod layout;
-pub(super) mod normalisation;
+pub(super) mod normalization;
 pub(super) mod pooling;
 pub(super) mod reduce;
 pub(super) mod shape;

@@ -1,4 +1,4 @@
-//! Convolution, matrix products, normalisation, softmax.
+//! Convolution, matrix products, normalization, softmax.
 
 use crate::import::assembly::known;
 use crate::import::node::{Answer, Reading, flag, tuple};

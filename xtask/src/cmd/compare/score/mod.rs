@@ -97,7 +97,7 @@ enum Dtype {
     Float32,
     /// 16 bits, the upper half of 32
     Bfloat16,
-    /// 8-bit integers, quantised after training: inference only
+    /// 8-bit integers, quantized after training: inference only
     Int8,
 }
 

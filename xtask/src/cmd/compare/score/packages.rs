@@ -30,9 +30,9 @@ pub const TORCH: Packages =
     Packages { ways: &[&TORCH_CPU, &[]], ..packages("PyTorch", &["torch>=2.4", "torchvision>=0.19"]) };
 /// Makes PyTorch's networks of ONNX files.
 pub const ONNX2TORCH: Packages = packages("PyTorch", &["onnx2torch>=1.5.13"]);
-/// Quantises networks for OpenVINO. It is particular about its NumPy, which the others bring and take as it is.
+/// Quantizes networks for OpenVINO. It is particular about its NumPy, which the others bring and take as it is.
 pub const NNCF: Packages = packages("OpenVINO in 8 bits", &["nncf>=2.14"]);
-/// What ONNX Runtime's own quantisation imports.
+/// What ONNX Runtime's own quantization imports.
 pub const ONNX: Packages = packages("ONNX Runtime in 8 bits", &["onnx>=1.16", "sympy>=1.12"]);
 /// Candle's build calls the compiler in it.
 pub const PROTOC: Packages = packages("Candle", &["grpcio-tools>=1.60"]);

@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use std::sync::Once;
 
 const SIZE: (u32, u32) = (1000, 760);
-const COLOURS: [RGBColor; 4] =
+const COLORS: [RGBColor; 4] =
     [RGBColor(31, 119, 180), RGBColor(214, 96, 20), RGBColor(44, 140, 44), RGBColor(150, 60, 160)];
 
 /// Draws the curves.
@@ -86,16 +86,16 @@ fn panel<B: DrawingBackend>(area: &DrawingArea<B, Shift>, title: &str, curves: &
         .build_cartesian_2d(0.0..last.max(1e-9), low - margin..high + margin)?;
     chart.configure_mesh().x_desc("epochs").light_line_style(WHITE).draw()?;
     for (at, curve) in curves.iter().enumerate() {
-        let colour = COLOURS[at % COLOURS.len()];
+        let color = COLORS[at % COLORS.len()];
         let label = if curve.is_validation { format!("{} (validation)", curve.name) } else { curve.name.clone() };
         let line = curve.points.iter().copied();
         chart
-            .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
+            .draw_series(LineSeries::new(line, color.stroke_width(2)))?
             .label(label)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
         // A single point is no line.
         let dots = curve.points.iter().filter(|_| curve.points.len() < 30);
-        chart.draw_series(dots.map(|point| Circle::new(*point, 3, colour.filled())))?;
+        chart.draw_series(dots.map(|point| Circle::new(*point, 3, color.filled())))?;
     }
     if curves.len() > 1 {
         let box_ = WHITE.mix(0.8);
@@ -150,7 +150,7 @@ mod tests {
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut pixels).unwrap();
         assert_eq!((reader.info().width, reader.info().height), SIZE);
-        let first = COLOURS[0];
+        let first = COLORS[0];
         let is_line = |p: &[u8]| p == [first.0, first.1, first.2];
         assert!(pixels.chunks(3).any(is_line));
         // Black, or nearly, is text.

@@ -1,4 +1,4 @@
-//! Neighbouring address ranges as linked entries of a table.
+//! Neighboring address ranges as linked entries of a table.
 
 use super::{Arena, ChunkId, NONE};
 
@@ -17,7 +17,7 @@ pub(super) enum State {
     Unused,
 }
 
-/// A range of addresses and its neighbours.
+/// A range of addresses and its neighbors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk {
     pub(super) start: usize,
@@ -69,7 +69,7 @@ impl Chunks {
         id
     }
 
-    /// Forgets a range that has no neighbours.
+    /// Forgets a range that has no neighbors.
     pub(super) fn remove(&mut self, id: ChunkId) {
         self.table[id as usize].state = State::Unused;
         self.unused.push(id);

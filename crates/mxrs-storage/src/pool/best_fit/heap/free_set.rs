@@ -23,7 +23,7 @@ pub(super) struct FreeSet {
     bins: [ChunkId; N_BINS],
     /// Bit `n` is set where bin `n` has a range.
     filled: u32,
-    /// Neighbours within a bin, by range.
+    /// Neighbors within a bin, by range.
     links: Vec<Links>,
     /// Ranges too long for a bin, by length and address.
     long: BTreeMap<(usize, usize), ChunkId>,

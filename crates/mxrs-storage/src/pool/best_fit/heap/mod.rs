@@ -55,7 +55,7 @@ pub(super) struct Sums {
     pub(super) claimed_chunks: u64,
     /// Times a free chunk was cut because it was longer than the request.
     pub(super) splits: u64,
-    /// Times a freed chunk was joined with a free neighbour.
+    /// Times a freed chunk was joined with a free neighbor.
     pub(super) joins: u64,
 }
 
@@ -102,7 +102,7 @@ impl Heap {
         self.free.iter().map(FreeSet::longest).max().unwrap_or(0)
     }
 
-    /// A new segment, free throughout. Its neighbours in memory are never joined with it.
+    /// A new segment, free throughout. Its neighbors in memory are never joined with it.
     pub(super) fn add_segment(&mut self, arena: Arena, start: usize, len: usize) {
         debug_assert!(self.unit.is_none());
         let id = self.chunks.insert(Chunk { start, len, below: NONE, above: NONE, state: State::Free, arena });
@@ -124,7 +124,7 @@ impl Heap {
         Some(self.make_live(id, len))
     }
 
-    /// A live chunk becomes free, and one with its free neighbours. Gives its length; `None` if none starts there.
+    /// A live chunk becomes free, and one with its free neighbors. Gives its length; `None` if none starts there.
     pub(super) fn give(&mut self, start: usize) -> Option<usize> {
         self.give_chunk(start).map(|(_, len)| len)
     }
@@ -151,7 +151,7 @@ impl Heap {
         start
     }
 
-    /// A chunk of no state becomes free and is joined with its free neighbours. Gives the chunk it is now part of.
+    /// A chunk of no state becomes free and is joined with its free neighbors. Gives the chunk it is now part of.
     fn make_free(&mut self, id: ChunkId) -> ChunkId {
         let mut id = id;
         if let Some(above) = self.chunks.above_in(id, State::Free) {

@@ -1,4 +1,4 @@
-//! Chains of quantised calls become one call each, whose results are within one quantum of theirs.
+//! Chains of quantized calls become one call each, whose results are within one quantum of theirs.
 
 use super::nets::Net;
 use super::{common, fused, ops, partitioning};
@@ -10,20 +10,20 @@ use mxrs_ops::Fusions;
 use mxrs_types::{DType, Shape};
 use proptest::prelude::*;
 
-/// Quantised layers by name; every tensor is a call whose outputs are the tensor and its range.
-struct Quantised(Net);
+/// Quantized layers by name; every tensor is a call whose outputs are the tensor and its range.
+struct Quantized(Net);
 
-impl Quantised {
-    /// `x`, quantised.
+impl Quantized {
+    /// `x`, quantized.
     fn new() -> (Self, String) {
         let mut net = Net::new();
         let x = net.call("_contrib_quantize_v2", "q", &["x"], &[("min_calib_range", "-3"), ("max_calib_range", "3")]);
         (Self(net), x)
     }
 
-    /// Calls an operator with a quantised tensor behind other inputs that become variables.
+    /// Calls an operator with a quantized tensor behind other inputs that become variables.
     fn call(&mut self, op: &str, name: &str, data: &[&str], attrs: &[(&str, &str)]) -> String {
-        self.0.call_quantised(op, name, data, attrs)
+        self.0.call_quantized(op, name, data, attrs)
     }
 
     fn conv(&mut self, name: &str, data: &str) -> String {
@@ -105,7 +105,7 @@ fn ops_after(graph: &Graph, fusions: &Fusions, quanta: f64) -> Vec<String> {
 
 /// A residual unit: two convolutions, the sum with their input, relu.
 fn residual_unit(is_unsigned: bool) -> Graph {
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, is_unsigned);
     let a = if is_unsigned { a } else { net.relu("relu_a", &a) };
@@ -134,9 +134,9 @@ fn a_residual_unit_is_two_calls_of_8_bits() {
 }
 
 #[test]
-fn g23_a_sum_that_is_requantised_is_made_by_the_product() {
+fn g23_a_sum_that_is_requantized_is_made_by_the_product() {
     for is_unsigned in [false, true] {
-        let (mut net, x) = Quantised::new();
+        let (mut net, x) = Quantized::new();
         let a = net.bare_conv("a", &x);
         let a = net.requantize("ra", &a, false);
         // In 32 bits, in the range of both sides together.
@@ -160,8 +160,8 @@ fn g23_a_sum_that_is_requantised_is_made_by_the_product() {
         let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv", "_contrib_dequantize"];
         assert_eq!(got, expected, "unsigned: {is_unsigned}");
     }
-    // Without requantisation the sum stays by itself.
-    let (mut net, x) = Quantised::new();
+    // Without requantization the sum stays by itself.
+    let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
     let a = net.requantize("ra", &a, false);
     let sum = net.call("_contrib_quantized_elemwise_add", "sum", &[&x, &a], &[]);
@@ -172,7 +172,7 @@ fn g23_a_sum_that_is_requantised_is_made_by_the_product() {
 
 #[test]
 fn sums_of_32_bits_become_real_numbers_at_once() {
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let fc = net.call("_contrib_quantized_fully_connected", "fc", &[&x], &[("num_hidden", "6")]);
     let end = net.real("end", &fc);
     let graph = net.0.graph(&[&end]);
@@ -182,7 +182,7 @@ fn sums_of_32_bits_become_real_numbers_at_once() {
 
 /// A convolution whose result, in real numbers, is added to `other`, with relu behind it if `with_relu`.
 fn real_unit(other: &str, is_requantized: bool, with_relu: bool) -> Graph {
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
     let a = if is_requantized { net.requantize("ra", &a, false) } else { a };
     let a = net.real("end", &a);
@@ -196,7 +196,7 @@ fn g23_a_sum_of_real_numbers_is_made_by_the_product() {
     for (is_requantized, with_relu) in [(false, false), (false, true), (true, false), (true, true)] {
         let graph = real_unit("x", is_requantized, with_relu);
         let all = Fusions::default();
-        // Without requantisation nothing is rounded to quanta in either graph.
+        // Without requantization nothing is rounded to quanta in either graph.
         let quanta = if is_requantized { 1.0 } else { 1e-5 };
         assert_eq!(ops_after(&graph, &all, quanta), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
         let kept = ops_after(&graph, &Fusions { dequantize: false, ..all }, quanta);
@@ -206,7 +206,7 @@ fn g23_a_sum_of_real_numbers_is_made_by_the_product() {
         assert_eq!(kept, [&behind[..], relu].concat());
     }
     // Two products in one sum: the first adds what the second made before it.
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let [a, b] = ["a", "b"].map(|name| {
         let made = net.bare_conv(name, &x);
         net.real(&format!("real_{name}"), &made)
@@ -219,14 +219,14 @@ fn g23_a_sum_of_real_numbers_is_made_by_the_product() {
 
 #[test]
 fn relu_of_real_numbers_ends_a_product() {
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
     let a = net.real("end", &a);
     let relu = net.0.call("Activation", "relu", &[&a], &[("act_type", "relu")]);
     let graph = net.0.graph(&[&relu]);
     assert_eq!(ops_after(&graph, &Fusions::default(), 1e-5), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
     // Other functions do not.
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
     let a = net.real("end", &a);
     let tanh = net.0.call("Activation", "tanh", &[&a], &[("act_type", "tanh")]);
@@ -240,7 +240,7 @@ fn relu_of_real_numbers_ends_a_product() {
 #[test]
 fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
     // Relu by an unsigned type: the sum is added to what it left.
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, true);
     let a = net.real("end", &a);
@@ -249,7 +249,7 @@ fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
     let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "elemwise_add"];
     assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
     // Relu in words.
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, false);
     let a = net.relu("relu", &a);
@@ -260,9 +260,9 @@ fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
 }
 
 #[test]
-fn what_ends_a_quantised_chain() {
+fn what_ends_a_quantized_chain() {
     // Unsigned results have lost what a sum would need.
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, true);
     let sum = net.add("sum", &a, &x);
@@ -272,7 +272,7 @@ fn what_ends_a_quantised_chain() {
         ["_contrib_quantize_v2", "_sg_quantized_conv", "_contrib_quantized_elemwise_add", "_contrib_dequantize"];
     assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
     // A result that is read twice.
-    let (mut net, x) = Quantised::new();
+    let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, false);
     let r = net.relu("r", &a);
@@ -288,10 +288,10 @@ fn a_range_from_elsewhere_ends_a_chain() {
     let (q, own) = (&[("min_calib_range", "-3"), ("max_calib_range", "3")], ["low", "high"]);
     let x = net.call("_contrib_quantize_v2", "q", &["x"], q);
     let conv = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)"), ("no_bias", "True")];
-    let a = net.call_quantised("_contrib_quantized_conv", "a", &[&x], &conv);
+    let a = net.call_quantized("_contrib_quantized_conv", "a", &[&x], &conv);
     let calibrated = [("min_calib_range", LOW), ("max_calib_range", REACH)];
     let r = net.call("_contrib_requantize", "r", &[&format!("{a}#0"), own[0], own[1]], &calibrated);
-    let end = net.call_quantised("_contrib_dequantize", "end", &[&r], &[]);
+    let end = net.call_quantized("_contrib_dequantize", "end", &[&r], &[]);
     let executor = run(&net.graph(&[&end]), &partitioning(&Fusions::default())).0;
     assert!(fused(&executor).is_empty(), "{:?}", ops(&executor));
 }
@@ -300,8 +300,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn g23_random_quantised_networks_stay_within_quanta(choices in prop::collection::vec(any::<(u8, u8)>(), 1..5)) {
-        let (mut net, x) = Quantised::new();
+    fn g23_random_quantized_networks_stay_within_quanta(choices in prop::collection::vec(any::<(u8, u8)>(), 1..5)) {
+        let (mut net, x) = Quantized::new();
         let mut made = vec![x];
         let mut n_convs = 0;
         for (i, (kind, other)) in choices.iter().enumerate() {

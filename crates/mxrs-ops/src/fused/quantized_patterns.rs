@@ -1,21 +1,21 @@
-//! The chains of quantised calls that fused ones replace.
+//! The chains of quantized calls that fused ones replace.
 //!
 //! | seed | then, in this order, any of them |
 //! |---|---|
-//! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one, or without and requantised; `_contrib_quantized_act`; `_contrib_dequantize`; `elemwise_add` of real numbers; relu of real numbers |
+//! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one, or without and requantized; `_contrib_quantized_act`; `_contrib_dequantize`; `elemwise_add` of real numbers; relu of real numbers |
 //!
 //! Unsigned results are not added to: what is below 0 in them is lost. Real numbers are added only where nothing else has
 //! been, and nothing has cut off what is below 0. Each call reads the one before it and its range.
 
 use super::patterns::{Fusions, is_relu};
-use crate::fused_quantised as quantised;
+use crate::fused_quantized as quantized;
 use crate::quant::quantize_v2::QuantizeParams;
 use crate::quant::quantized_elemwise_add::{self, QuantizedAddParams};
 use crate::quant::{quantized_conv, quantized_fully_connected, requantize};
 use mxrs_op::{Member, NewCall, Operand, Pattern, Stage};
 use mxrs_types::DType;
 
-/// The patterns of quantised products.
+/// The patterns of quantized products.
 pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
     let stages = || {
         let requantized = Stage {
@@ -72,13 +72,13 @@ pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
             name: "quantized_conv",
             seed: Stage::of("product", &[quantized_conv::NAME]),
             then: stages(),
-            replace: |chain| fused(chain, quantised::CONV),
+            replace: |chain| fused(chain, quantized::CONV),
         },
         Pattern {
             name: "quantized_fully_connected",
             seed: Stage::of("product", &[quantized_fully_connected::NAME]),
             then: stages(),
-            replace: |chain| fused(chain, quantised::FULLY_CONNECTED),
+            replace: |chain| fused(chain, quantized::FULLY_CONNECTED),
         },
     ]
 }
@@ -113,7 +113,7 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
         out = member.outputs[0].dtype;
         match member.stage {
             "requantize" => range = member.params.get::<QuantizeParams>().calibrated().ok()?,
-            // The ends of a requantised range are reported with both signs, those of a sum as they were given.
+            // The ends of a requantized range are reported with both signs, those of a sum as they were given.
             "requantized_sum" => {
                 let calibrated = member.params.get::<QuantizeParams>().calibrated().ok()??;
                 range = Some(requantize::reported(calibrated, out));

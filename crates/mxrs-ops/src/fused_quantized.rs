@@ -1,10 +1,10 @@
-//! `out = act(product + sum)` of quantised tensors: a quantised convolution or fully connected layer with what follows it,
+//! `out = act(product + sum)` of quantized tensors: a quantized convolution or fully connected layer with what follows it,
 //! brought back to 8 bits, or to real numbers.
 //!
-//! Inputs are data, weight, bias unless `no_bias`, sum (a quantised tensor of out's shape) with `with_sum`, then min_data,
+//! Inputs are data, weight, bias unless `no_bias`, sum (a quantized tensor of out's shape) with `with_sum`, then min_data,
 //! max_data, min_weight, max_weight, min_bias and max_bias where there is a bias, min_sum and max_sum where there is a sum.
 //! With `real_sum` sum is float32, as out is then, and has no range. Shapes and types are those of
-//! [`_contrib_quantized_conv`](crate::quant::quantized_conv). With `out_type` int8 or uint8 out is quantised in the calibrated
+//! [`_contrib_quantized_conv`](crate::quant::quantized_conv). With `out_type` int8 or uint8 out is quantized in the calibrated
 //! range, and min_output and max_output `[1]` follow it; with float32 it is the only output. `act` is none or relu.
 //! Everything is computed in real numbers and rounded once: what the single calls saturate or round in between is not. Out
 //! may be made in the place of sum.
@@ -13,16 +13,16 @@
 //! data i8 u8, sum i8 u8 f32, weight i8, bias i8 f32.
 
 use crate::fused::FusedAct;
-use crate::fused::quantised_samples::{samples_of_conv, samples_of_fully_connected};
+use crate::fused::quantized_samples::{samples_of_conv, samples_of_fully_connected};
 use crate::inference::{bad_attribute, learn_dtype, unify};
 use crate::nn::convolution::Convolution;
 use crate::nn::fully_connected::FullyConnected;
 use crate::numeric;
 use crate::quant::requantize;
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, Range, learn_range_types, learn_ranges, range, require_type, to_integer, write_ranges,
 };
-use crate::quantised_product::{self, Channels, Places, QuantisedProduct, Sums, sums};
+use crate::quantized_product::{self, Channels, Places, QuantizedProduct, Sums, sums};
 use mxrs_op::param::{Choice, ParamSpec, Parameters};
 use mxrs_op::{
     Accuracy, Attrs, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, op_enum, op_params,
@@ -40,11 +40,11 @@ op_enum! {
 }
 
 op_params! {
-    /// What follows a quantised product.
+    /// What follows a quantized product.
     pub struct Requantized for "_sg_quantized_conv" {
-        /// Whether a quantised tensor of out's shape is added.
+        /// Whether a quantized tensor of out's shape is added.
         with_sum: bool = false,
-        /// Whether a tensor of real numbers of out's shape is added; only where out is float32, and instead of a quantised
+        /// Whether a tensor of real numbers of out's shape is added; only where out is float32, and instead of a quantized
         /// one.
         real_sum: bool = false,
         /// none or relu.
@@ -100,8 +100,8 @@ pub enum Addend {
         /// Its position.
         input: usize,
     },
-    /// A quantised tensor.
-    Quantised {
+    /// A quantized tensor.
+    Quantized {
         /// Its position.
         input: usize,
         /// Position of min_sum.
@@ -113,12 +113,12 @@ impl Addend {
     /// Its position.
     pub const fn input(self) -> usize {
         match self {
-            Self::Real { input } | Self::Quantised { input, .. } => input,
+            Self::Real { input } | Self::Quantized { input, .. } => input,
         }
     }
 }
 
-/// Parameters of a quantised product with what follows.
+/// Parameters of a quantized product with what follows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithRequantized<P> {
     /// Those of the product.
@@ -162,14 +162,14 @@ impl FusedPlaces {
         let n_ranges = if no_bias { 4 } else { 6 };
         let sum = match (with_sum, real_sum) {
             (_, true) => Some(Addend::Real { input }),
-            (true, false) => Some(Addend::Quantised { input, range: product.ranges + n_ranges }),
+            (true, false) => Some(Addend::Quantized { input, range: product.ranges + n_ranges }),
             (false, false) => None,
         };
         Self { product, sum }
     }
 }
 
-fn places<P: QuantisedProduct>(params: &WithRequantized<P::Params>) -> FusedPlaces {
+fn places<P: QuantizedProduct>(params: &WithRequantized<P::Params>) -> FusedPlaces {
     FusedPlaces::new(P::no_bias(&params.product), Some(&params.epilogue))
 }
 
@@ -177,13 +177,13 @@ fn places<P: QuantisedProduct>(params: &WithRequantized<P::Params>) -> FusedPlac
 pub fn define_conv() -> OpDef {
     OpDef {
         samples: samples_of_conv,
-        ..define::<Convolution>(CONV, "quantised convolution, a sum and relu in one call")
+        ..define::<Convolution>(CONV, "quantized convolution, a sum and relu in one call")
     }
 }
 
 /// `_sg_quantized_fully_connected`.
 pub fn define_fully_connected() -> OpDef {
-    let summary = "quantised matrix product, a sum and relu in one call";
+    let summary = "quantized matrix product, a sum and relu in one call";
     OpDef { samples: samples_of_fully_connected, ..define::<FullyConnected>(FULLY_CONNECTED, summary) }
 }
 
@@ -202,12 +202,12 @@ const INPUTS: &[&str] = &[
     "max_sum",
 ];
 
-fn n_outputs<P: QuantisedProduct>(params: &OpParams) -> usize {
+fn n_outputs<P: QuantizedProduct>(params: &OpParams) -> usize {
     let is_real = params.get::<WithRequantized<P::Params>>().epilogue.out_type == FusedType::Float32;
     if is_real { 1 } else { 3 }
 }
 
-fn define<P: QuantisedProduct>(name: &'static str, summary: &'static str) -> OpDef {
+fn define<P: QuantizedProduct>(name: &'static str, summary: &'static str) -> OpDef {
     OpDef {
         summary,
         inputs: InputNames::ByParams {
@@ -236,11 +236,11 @@ fn define<P: QuantisedProduct>(name: &'static str, summary: &'static str) -> OpD
         dtypes: ACTIVATIONS,
         accuracy: Accuracy::Quantum,
         reference: Some(run::<P>),
-        ..quantised_product::define::<P>(name).params::<WithRequantized<P::Params>>()
+        ..quantized_product::define::<P>(name).params::<WithRequantized<P::Params>>()
     }
 }
 
-fn infer_shape<P: QuantisedProduct>(
+fn infer_shape<P: QuantizedProduct>(
     params: &OpParams,
     inputs: &mut [PartialShape],
     outputs: &mut [PartialShape],
@@ -261,21 +261,21 @@ fn infer_shape<P: QuantisedProduct>(
         if let Some(sum) = places.sum {
             unify(&mut out[0], &mut inputs[sum.input()], "sum")?;
         }
-        quantised_product::infer_shape::<P>(&params.product, places.product, inputs, out)?;
+        quantized_product::infer_shape::<P>(&params.product, places.product, inputs, out)?;
     }
     Ok(())
 }
 
-fn infer_dtype<P: QuantisedProduct>(
+fn infer_dtype<P: QuantizedProduct>(
     params: &OpParams,
     inputs: &mut [Option<DType>],
     outputs: &mut [Option<DType>],
 ) -> Result<()> {
     let params = params.get::<WithRequantized<P::Params>>();
     let places = places::<P>(params);
-    quantised_product::infer_dtype(places.product, inputs)?;
+    quantized_product::infer_dtype(places.product, inputs)?;
     match places.sum {
-        Some(Addend::Quantised { input, .. }) => require_type(inputs[input], ACTIVATIONS, "sum")?,
+        Some(Addend::Quantized { input, .. }) => require_type(inputs[input], ACTIVATIONS, "sum")?,
         Some(Addend::Real { input }) => learn_dtype(&mut inputs[input], DType::F32, "sum")?,
         None => {}
     }
@@ -283,7 +283,7 @@ fn infer_dtype<P: QuantisedProduct>(
     learn_dtype(&mut outputs[0], params.epilogue.output_dtype(), "output")
 }
 
-fn run<P: QuantisedProduct>(
+fn run<P: QuantizedProduct>(
     params: &OpParams,
     inputs: &[RefInput<'_>],
     outputs: &mut [RefOutput<'_>],
@@ -302,7 +302,7 @@ fn run<P: QuantisedProduct>(
         let addend = &inputs[sum.input()];
         let quantum = match sum {
             Addend::Real { .. } => 1.0,
-            Addend::Quantised { range: at, .. } => range(&inputs[at], &inputs[at + 1])?.quantum(addend.desc.dtype),
+            Addend::Quantized { range: at, .. } => range(&inputs[at], &inputs[at + 1])?.quantum(addend.desc.dtype),
         };
         y.iter_mut().zip(numeric::read(addend)).for_each(|(y, s)| *y += s * quantum);
     }

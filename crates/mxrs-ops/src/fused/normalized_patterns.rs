@@ -1,4 +1,4 @@
-//! The chains that begin with a batch normalisation of moving statistics, or with what makes real numbers for one.
+//! The chains that begin with a batch normalization of moving statistics, or with what makes real numbers for one.
 //!
 //! | seed | then |
 //! |---|---|
@@ -11,7 +11,7 @@ use crate::quant::quantize_v2::QuantizeParams;
 use mxrs_op::{Member, NewCall, Operand, Pattern, Stage};
 use mxrs_types::DType;
 
-/// The patterns of normalisations.
+/// The patterns of normalizations.
 pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
     let relu = || Stage { accepts: |_, call| is_relu(call), ..Stage::of("act", &["relu", "Activation"]) };
     let quantized = || Stage {
@@ -21,7 +21,7 @@ pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
         },
         ..Stage::of("quantize", &["_contrib_quantize_v2"])
     };
-    let normalised = Pattern {
+    let normalized = Pattern {
         name: "BatchNorm",
         seed: Stage::of("bn", &["BatchNorm"]),
         then: std::iter::once(relu()).chain(fusions.requantize.then(quantized)).collect(),
@@ -39,7 +39,7 @@ pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
             _ => None,
         },
     };
-    let all = [(fusions.bn_relu, normalised), (fusions.bn_relu && fusions.requantize, of_integers)];
+    let all = [(fusions.bn_relu, normalized), (fusions.bn_relu && fusions.requantize, of_integers)];
     all.into_iter().filter(|(is, _)| *is).map(|(_, pattern)| pattern).collect()
 }
 

@@ -1,24 +1,24 @@
-//! Colours of steps: branches that should be able to run at once get different ones.
+//! Colors of steps: branches that should be able to run at once get different ones.
 
 use super::PlanStep;
 
-/// Colour of every step: `n_colours - 1` times, the longest dependency path of unpainted steps gets the next colour; the
+/// Color of every step: `n_colors - 1` times, the longest dependency path of unpainted steps gets the next color; the
 /// rest get the last.
-pub(super) fn paint(steps: &[PlanStep], n_entries: usize, n_colours: u32) -> Vec<u32> {
-    let last = n_colours.max(1) - 1;
-    let mut colours: Vec<Option<u32>> = vec![None; steps.len()];
+pub(super) fn paint(steps: &[PlanStep], n_entries: usize, n_colors: u32) -> Vec<u32> {
+    let last = n_colors.max(1) - 1;
+    let mut colors: Vec<Option<u32>> = vec![None; steps.len()];
     if last > 0 {
         let before = predecessors(steps, n_entries);
-        // Once nothing is unpainted, further colours change nothing.
-        for colour in 0..last {
-            let path = longest_unpainted(&before, &colours);
+        // Once nothing is unpainted, further colors change nothing.
+        for color in 0..last {
+            let path = longest_unpainted(&before, &colors);
             if path.is_empty() {
                 break;
             }
-            path.into_iter().for_each(|step| colours[step] = Some(colour));
+            path.into_iter().for_each(|step| colors[step] = Some(color));
         }
     }
-    colours.into_iter().map(|c| c.unwrap_or(last)).collect()
+    colors.into_iter().map(|c| c.unwrap_or(last)).collect()
 }
 
 /// Steps that make the inputs of each step.
@@ -33,17 +33,17 @@ fn predecessors(steps: &[PlanStep], n_entries: usize) -> Vec<Vec<usize>> {
 }
 
 /// The longest path of unpainted steps, the first of several.
-fn longest_unpainted(before: &[Vec<usize>], colours: &[Option<u32>]) -> Vec<usize> {
+fn longest_unpainted(before: &[Vec<usize>], colors: &[Option<u32>]) -> Vec<usize> {
     let mut length = vec![0usize; before.len()];
     let mut from: Vec<Option<usize>> = vec![None; before.len()];
     let mut end: Option<usize> = None;
     for s in 0..before.len() {
-        if colours[s].is_some() {
+        if colors[s].is_some() {
             continue;
         }
         length[s] = 1;
         for &p in &before[s] {
-            if colours[p].is_none() && length[p] + 1 > length[s] {
+            if colors[p].is_none() && length[p] + 1 > length[s] {
                 length[s] = length[p] + 1;
                 from[s] = Some(p);
             }

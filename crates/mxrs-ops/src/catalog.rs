@@ -123,7 +123,7 @@ fn all() -> impl Iterator<Item = &'static (&'static str, fn() -> OpDef)> {
 ///
 /// # Panics
 /// Never: a test of this crate says that no two operators share a name.
-pub fn catalogue() -> OpSet {
+pub fn catalog() -> OpSet {
     OpSet::new(all().map(|(_, define)| define())).expect("operator names are unique")
 }
 
@@ -152,12 +152,12 @@ mod tests {
             }
         }
         let listed: BTreeSet<String> = all().map(|(file, _)| file.to_string()).collect();
-        assert_eq!(files, listed, "files of operators, and lines of the catalogue");
+        assert_eq!(files, listed, "files of operators, and lines of the catalog");
     }
 
     #[test]
     fn names_are_unique_and_everything_is_built() {
-        let ops = catalogue();
+        let ops = catalog();
         assert_eq!(ops.len(), all().count());
         for op in ops.iter() {
             assert!(op.is_built() && !op.summary.is_empty() && !(op.samples)().is_empty(), "{}", op.name);

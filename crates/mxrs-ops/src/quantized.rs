@@ -1,4 +1,4 @@
-//! Quantised tensors: integers, and a range `min`, `max` that says what real numbers they stand for.
+//! Quantized tensors: integers, and a range `min`, `max` that says what real numbers they stand for.
 //!
 //! An element `q` stands for `q · quantum` with `quantum = max(|min|, |max|) / levels`, where levels are 127.5 for i8,
 //! 255.5 for u8 and 2³¹ - 1 for i32. Zero stands for zero. A real number becomes the nearest integer (halves go to the even
@@ -7,8 +7,8 @@
 //! A range is two f32 tensors of one element each. The ranges of a weight may have one element per output channel instead;
 //! so has then the range of what the product sums up, along axis 1. That is more than MXNet 1.9.1 has.
 //!
-//! MXNet: what its oneDNN kernels do for quantising and dequantising. Those of its products and of `_contrib_requantize`
-//! count 127 levels instead, which makes every requantised product 0.4 % too large; here one rule holds for all, and
+//! MXNet: what its oneDNN kernels do for quantizing and dequantizing. Those of its products and of `_contrib_requantize`
+//! count 127 levels instead, which makes every requantized product 0.4 % too large; here one rule holds for all, and
 //! integers differ from MXNet's by less than one quantum.
 
 use crate::inference::{OP, bad_attribute, learn, learn_dtype};
@@ -17,7 +17,7 @@ use mxrs_op::{RefInput, RefOutput, Sample, SampleInput, op_enum};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
-    /// What a tensor is quantised to.
+    /// What a tensor is quantized to.
     pub enum QuantType { Auto = "auto", Int8 = "int8", Uint8 = "uint8" }
 }
 
@@ -174,7 +174,7 @@ pub fn require_type(dtype: Option<DType>, allowed: &[DType], arg: &str) -> Resul
 /// The integers of activations.
 pub const ACTIVATIONS: &[DType] = &[DType::I8, DType::U8];
 
-/// Names of three outputs: a quantised tensor and its range.
+/// Names of three outputs: a quantized tensor and its range.
 pub const OUTPUTS: &[&str] = &["output", "min_output", "max_output"];
 
 /// A sample's input of these integers, from the smallest to the largest.

@@ -1,4 +1,4 @@
-//! Initialisers draw from the distributions that MXNet 1.9.1's draw from; `tests/mxnet/make_initialisers.py` wrote its
+//! Initializers draw from the distributions that MXNet 1.9.1's draw from; `tests/mxnet/make_initializers.py` wrote its
 //! quantiles.
 
 use mxrs_models::Initializer;
@@ -16,7 +16,7 @@ fn share(values: &[f32], x: f64) -> f64 {
 
 #[test]
 fn draws_are_distributed_as_those_of_mxnet() {
-    let cases: Value = serde_json::from_str(include_str!("fixtures/initialisers.json")).unwrap();
+    let cases: Value = serde_json::from_str(include_str!("fixtures/initializers.json")).unwrap();
     for case in cases.as_array().unwrap() {
         let init = case["init"].as_str().unwrap();
         let shape: Shape = case["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect();

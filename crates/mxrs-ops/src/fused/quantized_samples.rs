@@ -1,7 +1,7 @@
-//! Samples of quantised products with what follows them.
+//! Samples of quantized products with what follows them.
 
 use crate::quant::quantized_conv;
-use crate::quantised::{floats, integers, sample};
+use crate::quantized::{floats, integers, sample};
 use mxrs_op::{Fill, Sample, SampleInput};
 use mxrs_types::DType;
 

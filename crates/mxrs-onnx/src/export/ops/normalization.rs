@@ -1,7 +1,7 @@
 //! `BatchNorm` and `LRN`.
 //!
 //! A fixed gamma becomes a constant of ones; the file's own, which counts for nothing, is left out. 16-bit data is
-//! normalised in 32 bits, since version 13 of ONNX has one element type for data and statistics.
+//! normalized in 32 bits, since version 13 of ONNX has one element type for data and statistics.
 
 use crate::export::call::{Answer, Call, scalar};
 use crate::refusal::refuse;

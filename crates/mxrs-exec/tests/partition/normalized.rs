@@ -1,4 +1,4 @@
-//! Batch normalisation, relu and quantisation become one call.
+//! Batch normalization, relu and quantization become one call.
 
 use super::nets::Net;
 use super::{fill, fused, ops, partitioning};
@@ -15,19 +15,19 @@ const AUTO: &[(&str, &str)] = &[("out_type", "auto"), ("min_calib_range", "0"), 
 const WHOLE: [&str; 3] = ["_sg_bn_relu", "_contrib_quantize_v2", "_contrib_dequantize"];
 const FUSED: [&str; 2] = ["_sg_bn_relu_quantize", "_contrib_dequantize"];
 
-/// `x` normalised, with relu behind it if `with_relu`.
-fn normalised(with_relu: bool) -> (Net, String) {
+/// `x` normalized, with relu behind it if `with_relu`.
+fn normalized(with_relu: bool) -> (Net, String) {
     let mut net = Net::new();
     let bn = net.call("BatchNorm", "bn", &["x"], &[("fix_gamma", "False")]);
     let last = if with_relu { net.call("relu", "relu", &[&bn], &[]) } else { bn };
     (net, last)
 }
 
-/// The same quantised, and made real again.
-fn quantised(attrs: &[(&str, &str)], with_relu: bool) -> Graph {
-    let (mut net, last) = normalised(with_relu);
+/// The same quantized, and made real again.
+fn quantized(attrs: &[(&str, &str)], with_relu: bool) -> Graph {
+    let (mut net, last) = normalized(with_relu);
     let q = net.call("_contrib_quantize_v2", "q", &[&last], attrs);
-    let end = net.call_quantised("_contrib_dequantize", "end", &[&q], &[]);
+    let end = net.call_quantized("_contrib_dequantize", "end", &[&q], &[]);
     net.graph(&[&end])
 }
 
@@ -53,10 +53,10 @@ fn ops_after(graph: &Graph, fusions: &Fusions, quantum: f32) -> Vec<String> {
 }
 
 #[test]
-fn g23_normalisation_relu_and_quantisation_are_one_call() {
+fn g23_normalization_relu_and_quantization_are_one_call() {
     let all = Fusions::default();
     for (attrs, quantum) in [(UNSIGNED, 2.0 / 255.5), (SIGNED, 2.0 / 127.5), (AUTO, 2.0 / 255.5)] {
-        let graph = quantised(attrs, true);
+        let graph = quantized(attrs, true);
         assert_eq!(ops_after(&graph, &all, quantum), FUSED, "{attrs:?}");
         assert_eq!(ops_after(&graph, &Fusions { requantize: false, ..all }, quantum), WHOLE, "{attrs:?}");
         let none = ops_after(&graph, &Fusions { bn_relu: false, ..all }, quantum);
@@ -65,33 +65,33 @@ fn g23_normalisation_relu_and_quantisation_are_one_call() {
 }
 
 #[test]
-fn what_ends_a_normalisation() {
+fn what_ends_a_normalization() {
     let all = Fusions::default();
     // A range that is not known.
-    assert_eq!(ops_after(&quantised(&[("out_type", "int8")], true), &all, 0.1), WHOLE);
+    assert_eq!(ops_after(&quantized(&[("out_type", "int8")], true), &all, 0.1), WHOLE);
     // Another function between the two.
-    let (mut net, bn) = normalised(false);
+    let (mut net, bn) = normalized(false);
     let tanh = net.call("tanh", "tanh", &[&bn], &[]);
     let q = net.call("_contrib_quantize_v2", "q", &[&tanh], SIGNED);
-    let end = net.call_quantised("_contrib_dequantize", "end", &[&q], &[]);
+    let end = net.call_quantized("_contrib_dequantize", "end", &[&q], &[]);
     let kept = ops_after(&net.graph(&[&end]), &all, 2.0 / 127.5);
     assert_eq!(kept, ["BatchNorm", "tanh", "_contrib_quantize_v2", "_contrib_dequantize"]);
     // A second reader, of real numbers.
-    let (mut net, relu) = normalised(true);
+    let (mut net, relu) = normalized(true);
     let q = net.call("_contrib_quantize_v2", "q", &[&relu], UNSIGNED);
-    let end = net.call_quantised("_contrib_dequantize", "end", &[&q], &[]);
+    let end = net.call_quantized("_contrib_dequantize", "end", &[&q], &[]);
     let sum = net.call("elemwise_add", "sum", &[&end, &relu], &[]);
     let kept = ops_after(&net.graph(&[&sum]), &all, 2.0 / 255.5);
     assert_eq!(kept, [&WHOLE[..], &["elemwise_add"]].concat());
 }
 
 #[test]
-fn a_quantised_tensor_may_be_read_twice() {
-    let (mut net, relu) = normalised(true);
+fn a_quantized_tensor_may_be_read_twice() {
+    let (mut net, relu) = normalized(true);
     let q = net.call("_contrib_quantize_v2", "q", &[&relu], UNSIGNED);
-    let a = net.call_quantised("_contrib_dequantize", "a", &[&q], &[]);
-    let act = net.call_quantised("_contrib_quantized_act", "act", &[&q], &[("act_type", "relu")]);
-    let b = net.call_quantised("_contrib_dequantize", "b", &[&act], &[]);
+    let a = net.call_quantized("_contrib_dequantize", "a", &[&q], &[]);
+    let act = net.call_quantized("_contrib_quantized_act", "act", &[&q], &[("act_type", "relu")]);
+    let b = net.call_quantized("_contrib_dequantize", "b", &[&act], &[]);
     let sum = net.call("elemwise_add", "sum", &[&a, &b], &[]);
     let ops = ops_after(&net.graph(&[&sum]), &Fusions::default(), 4.0 / 255.5);
     let readers = ["_contrib_dequantize", "_contrib_quantized_act", "_contrib_dequantize", "elemwise_add"];
@@ -99,27 +99,27 @@ fn a_quantised_tensor_may_be_read_twice() {
 }
 
 #[test]
-fn g23_a_bare_normalisation_and_quantisation_are_one_call() {
+fn g23_a_bare_normalization_and_quantization_are_one_call() {
     for (attrs, quantum) in [(SIGNED, 2.0 / 127.5), (UNSIGNED, 2.0 / 255.5)] {
-        assert_eq!(ops_after(&quantised(attrs, false), &Fusions::default(), quantum), FUSED, "{attrs:?}");
+        assert_eq!(ops_after(&quantized(attrs, false), &Fusions::default(), quantum), FUSED, "{attrs:?}");
     }
 }
 
-/// Integers that are made real, normalised and quantised again; somebody else may read the real numbers too.
+/// Integers that are made real, normalized and quantized again; somebody else may read the real numbers too.
 fn of_integers(attrs: &[(&str, &str)], with_relu: bool, is_read_twice: bool) -> Graph {
     let mut net = Net::new();
     let x = net.call("_contrib_quantize_v2", "x8", &["x"], &[("min_calib_range", "-1"), ("max_calib_range", "1")]);
-    let real = net.call_quantised("_contrib_dequantize", "real", &[&x], &[]);
+    let real = net.call_quantized("_contrib_dequantize", "real", &[&x], &[]);
     let bn = net.call("BatchNorm", "bn", &[&real], &[("fix_gamma", "False")]);
     let last = if with_relu { net.call("relu", "relu", &[&bn], &[]) } else { bn };
     let q = net.call("_contrib_quantize_v2", "q", &[&last], attrs);
-    let end = net.call_quantised("_contrib_dequantize", "end", &[&q], &[]);
+    let end = net.call_quantized("_contrib_dequantize", "end", &[&q], &[]);
     let end = if is_read_twice { net.call("elemwise_add", "sum", &[&end, &real], &[]) } else { end };
     net.graph(&[&end])
 }
 
 #[test]
-fn g23_a_normalisation_reads_integers() {
+fn g23_a_normalization_reads_integers() {
     let all = Fusions::default();
     for (attrs, quantum) in [(UNSIGNED, 2.0 / 255.5), (SIGNED, 2.0 / 127.5)] {
         for with_relu in [false, true] {
@@ -134,10 +134,10 @@ fn g23_a_normalisation_reads_integers() {
     let twice = ops_after(&of_integers(UNSIGNED, true, true), &all, 2.0 / 255.5);
     let expected = ["_contrib_quantize_v2", "_contrib_dequantize", FUSED[0], FUSED[1], "elemwise_add"];
     assert_eq!(twice, expected);
-    // Without quantisation behind it, integers are made real by themselves.
+    // Without quantization behind it, integers are made real by themselves.
     let mut net = Net::new();
     let x = net.call("_contrib_quantize_v2", "x8", &["x"], &[("min_calib_range", "-1"), ("max_calib_range", "1")]);
-    let real = net.call_quantised("_contrib_dequantize", "real", &[&x], &[]);
+    let real = net.call_quantized("_contrib_dequantize", "real", &[&x], &[]);
     let bn = net.call("BatchNorm", "bn", &[&real], &[("fix_gamma", "False")]);
     let relu = net.call("relu", "relu", &[&bn], &[]);
     let kept = ops_after(&net.graph(&[&relu]), &all, 0.01);

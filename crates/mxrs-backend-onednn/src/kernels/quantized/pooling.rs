@@ -1,4 +1,4 @@
-//! Pooling of quantised tensors, in the layout the data arrive in. Ranges are passed on.
+//! Pooling of quantized tensors, in the layout the data arrive in. Ranges are passed on.
 
 use super::{image, layouts, ranges, write_ranges, written_ranges};
 use crate::cache::Prepared;

@@ -1,4 +1,4 @@
-//! Concat of quantised tensors: every input is copied to its place, multiplied by what brings it to the joint range.
+//! Concat of quantized tensors: every input is copied to its place, multiplied by what brings it to the joint range.
 
 use super::{like, numbers, range, write_ranges, written_ranges};
 use crate::cache::Prepared;

@@ -1,4 +1,4 @@
-//! Quantised convolutions and fully connected layers, alone and with what follows them.
+//! Quantized convolutions and fully connected layers, alone and with what follows them.
 //!
 //! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)): everything is brought
 //! to quanta of out beforehand, so that the primitive multiplies each channel's sums once, adds, and rounds once. Relu keeps
@@ -17,7 +17,7 @@ use mxrs_onednn_sys::{result, sys};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_ops::Range;
 use mxrs_ops::fused::FusedAct;
-use mxrs_ops::fused_quantised::{Addend, FusedPlaces, FusedType, Requantized, WithRequantized};
+use mxrs_ops::fused_quantized::{Addend, FusedPlaces, FusedType, Requantized, WithRequantized};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{DType, Error, Layout, Result};
@@ -44,7 +44,7 @@ fn split(call: &OpCall<'_>) -> std::result::Result<(Params, Option<Requantized>)
             let both = p.get::<WithRequantized<FullyConnectedParams>>();
             (Params::FullyConnected(both.product.clone()), Some(both.epilogue.clone()))
         }
-        name => return Err(format!("{name} is no quantised product")),
+        name => return Err(format!("{name} is no quantized product")),
     })
 }
 
@@ -57,7 +57,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match params {
         Params::FullyConnected(_) if call.inputs[0].shape.ndim() < 1 => Err("data without axes".into()),
         _ if epilogue.as_ref().is_some_and(|e| e.with_sum && e.out_type == FusedType::Float32) => {
-            Err("a quantised sum in real numbers".into())
+            Err("a quantized sum in real numbers".into())
         }
         _ => Ok(()),
     }
@@ -166,9 +166,9 @@ struct Parts {
     bias: FloatPart,
 }
 
-/// A quantised product. The scale of a sum is part of the primitive: it is made anew when that changes, which in a calibrated
+/// A quantized product. The scale of a sum is part of the primitive: it is made anew when that changes, which in a calibrated
 /// network happens once.
-struct Quantised {
+struct Quantized {
     recipe: Recipe,
     epilogue: Option<Requantized>,
     places: FusedPlaces,
@@ -181,7 +181,7 @@ struct Quantised {
     name: String,
 }
 
-impl Quantised {
+impl Quantized {
     /// The primitive for this scale of the sum.
     fn primitive(&self, sum_scale: f32) -> Result<Arc<PrimitiveKernel>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -225,7 +225,7 @@ impl Quantised {
             }
         }
         match self.places.sum {
-            Some(Addend::Quantised { range: at, .. }) => {
+            Some(Addend::Quantized { range: at, .. }) => {
                 let dtype = self.recipe.sum.unwrap_or(DType::I8);
                 (range(args, at).quantum(dtype) * per_unit) as f32
             }
@@ -298,7 +298,7 @@ impl Quantised {
     }
 }
 
-impl Kernel for Quantised {
+impl Kernel for Quantized {
     fn name(&self) -> &str {
         &self.name
     }
@@ -319,7 +319,7 @@ fn parts(scratch: &mut ScratchPlan, n_scales: usize, n_channels: usize) -> Parts
     Parts { scales: FloatPart::new(scratch, n_scales), bias: FloatPart::new(scratch, n_channels) }
 }
 
-/// Builds a quantised product.
+/// Builds a quantized product.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (params, epilogue) = split(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
     let no_bias = match &params {
@@ -379,7 +379,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let mut written = written_ranges(call.outputs);
     written.extend(primitive.written());
     let name = primitive.name().to_owned();
-    let kernel = Quantised {
+    let kernel = Quantized {
         recipe,
         epilogue,
         places,

@@ -1,4 +1,4 @@
-//! Kernels of quantised calls. Ranges are tensors, so scales are known at run time only: a step of our own computes them
+//! Kernels of quantized calls. Ranges are tensors, so scales are known at run time only: a step of our own computes them
 //! into temporary memory, from which the primitive reads them.
 
 pub mod add;

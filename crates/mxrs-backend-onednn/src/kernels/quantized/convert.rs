@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub fn check_quantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match calibrated(call) {
         Ok(Some(_)) if call.inputs[0].dtype == DType::F32 => Ok(()),
-        Ok(Some(_)) => Err("data that is quantised already".into()),
+        Ok(Some(_)) => Err("data that is quantized already".into()),
         _ => Err("a range that was not calibrated".into()),
     }
 }

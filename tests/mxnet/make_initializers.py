@@ -1,6 +1,6 @@
-"""Distributions of MXNet 1.9.1's initialisers, as quantiles of 10,000 or more draws each.
+"""Distributions of MXNet 1.9.1's initializers, as quantiles of 10,000 or more draws each.
 
-  python tests/mxnet/make_initialisers.py > crates/mxrs-models/tests/fixtures/initialisers.json
+  python tests/mxnet/make_initializers.py > crates/mxrs-models/tests/fixtures/initializers.json
 
 Needs Python 3.8 to 3.11 with mxnet==1.9.1 and numpy==1.23.5.
 """

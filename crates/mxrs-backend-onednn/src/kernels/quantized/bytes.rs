@@ -1,4 +1,4 @@
-//! Relu and flattening of quantised tensors: loops over bytes. Ranges are passed on.
+//! Relu and flattening of quantized tensors: loops over bytes. Ranges are passed on.
 
 use super::{layouts, ranges, write_ranges, written_ranges};
 use crate::accumulate::{self, Written};

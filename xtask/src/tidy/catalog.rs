@@ -1,4 +1,4 @@
-//! Rule: every operator file of `mxrs-ops` is in its catalogue, since there is no link-time registry to find it.
+//! Rule: every operator file of `mxrs-ops` is in its catalog, since there is no link-time registry to find it.
 //!
 //! Files in a subfolder of `src` are operator files, unless they define no `OpDef` and another file uses them. In the folder of
 //! one operator, whose `mod.rs` defines it, the other files are parts of it that `mod.rs` must use. A companion, which another
@@ -14,18 +14,18 @@ use crate::workspace::{Workspace, rust_files};
 
 const OPS: &str = "mxrs-ops";
 
-/// Finds operator files that the catalogue does not mention.
+/// Finds operator files that the catalog does not mention.
 ///
 /// # Errors
 /// A file cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let Some(floor) = workspace.floor_of(OPS) else { return Ok(Vec::new()) };
     let src = workspace.root.join(&workspace.members[floor].dir).join("src");
-    let catalogue_path = src.join("catalogue.rs");
-    if !catalogue_path.is_file() {
-        return Ok(vec![Finding::in_file(workspace.relative(&catalogue_path), "there is no catalogue")]);
+    let catalog_path = src.join("catalog.rs");
+    if !catalog_path.is_file() {
+        return Ok(vec![Finding::in_file(workspace.relative(&catalog_path), "there is no catalog")]);
     }
-    let catalogue = Source::read(workspace, &catalogue_path)?;
+    let catalog = Source::read(workspace, &catalog_path)?;
     let paths = rust_files(&src)?;
     let sources = paths.iter().map(|path| Source::read(workspace, path)).collect::<Result<Vec<_>>>()?;
     let mut findings = Vec::new();
@@ -33,7 +33,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         let Some(name) = module_name(&src, path) else { continue };
         let defines = source.code().any(|(_, code)| words(code, "OpDef").next().is_some());
         let is_module_list = path.ends_with("mod.rs") && !defines;
-        if is_module_list || source.is_test() || mentions(&catalogue, &name) {
+        if is_module_list || source.is_test() || mentions(&catalog, &name) {
             continue;
         }
         let own_folder = path.with_file_name("mod.rs");
@@ -50,7 +50,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         }
         let used = sources.iter().any(|other| other.path != source.path && uses(other, &name));
         if defines || !used {
-            let message = format!("`{name}` is not in {}; add its line", catalogue.path.display());
+            let message = format!("`{name}` is not in {}; add its line", catalog.path.display());
             findings.push(Finding::in_file(&source.path, message));
         }
     }
@@ -85,13 +85,13 @@ mod tests {
         let sample = Sample::new();
         sample.write("crates/mxrs-ops/src/nn/silu.rs", "//! silu.\npub const SILU: OpDef = silu();\n");
         let expected =
-            "error: crates/mxrs-ops/src/nn/silu.rs: `silu` is not in crates/mxrs-ops/src/catalogue.rs; add its line";
+            "error: crates/mxrs-ops/src/nn/silu.rs: `silu` is not in crates/mxrs-ops/src/catalog.rs; add its line";
         assert_eq!(sample.found(check), [expected]);
-        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\n// nn::silu::SILU\nlist![nn::relu::RELU];\n");
+        sample.write("crates/mxrs-ops/src/catalog.rs", "//! All.\n// nn::silu::SILU\nlist![nn::relu::RELU];\n");
         assert_eq!(sample.found(check), [expected], "a comment is no entry");
-        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\nlist![nn::relu::RELU].silu();\n");
+        sample.write("crates/mxrs-ops/src/catalog.rs", "//! All.\nlist![nn::relu::RELU].silu();\n");
         assert_eq!(sample.found(check), [expected], "a method is no entry");
-        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\nlist![nn::relu::RELU, nn::silu::SILU];\n");
+        sample.write("crates/mxrs-ops/src/catalog.rs", "//! All.\nlist![nn::relu::RELU, nn::silu::SILU];\n");
         assert_eq!(sample.found(check), [""; 0]);
     }
 
@@ -110,7 +110,7 @@ mod tests {
         let sample = Sample::new();
         sample.write("crates/mxrs-ops/src/nn/conv/mod.rs", "//! conv.\npub const CONV: OpDef = conv();\n");
         assert_eq!(sample.found(check).len(), 1);
-        sample.write("crates/mxrs-ops/src/catalogue.rs", "//! All.\nlist![nn::conv::CONV, nn::relu::RELU];\n");
+        sample.write("crates/mxrs-ops/src/catalog.rs", "//! All.\nlist![nn::conv::CONV, nn::relu::RELU];\n");
         assert_eq!(sample.found(check), [""; 0]);
         sample.write("crates/mxrs-ops/src/nn/conv/backward.rs", "//! Its gradient.\npub const BACK: OpDef = back();\n");
         assert_eq!(sample.found(check).len(), 1, "a part its operator does not use");

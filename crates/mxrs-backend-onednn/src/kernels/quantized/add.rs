@@ -1,4 +1,4 @@
-//! The sum of two quantised tensors of any of the two types.
+//! The sum of two quantized tensors of any of the two types.
 
 use super::{layouts, like, numbers, range, write_ranges, written_ranges};
 use crate::cache::Prepared;

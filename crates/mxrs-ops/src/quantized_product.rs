@@ -1,4 +1,4 @@
-//! What quantised convolutions and fully connected layers have in common: integers of 8 bits are multiplied and summed up
+//! What quantized convolutions and fully connected layers have in common: integers of 8 bits are multiplied and summed up
 //! in 32 bits, and the range of the sums follows from the ranges of the factors.
 //!
 //! One sum counts quanta of `quantum(data) · quantum(weight)`, so its range is that times 2³¹ - 1, in both directions. A
@@ -8,7 +8,7 @@
 use crate::inference::{OP, bad_attribute, learn_dtype};
 use crate::numeric;
 use crate::products::{Product, operator};
-use crate::quantised::{
+use crate::quantized::{
     ACTIVATIONS, OUTPUTS, Range, learn_channel_ranges, learn_range_types, learn_ranges, levels, range, ranges,
     require_type, to_integer, write_ranges,
 };
@@ -16,7 +16,7 @@ use mxrs_op::{Accuracy, Gradient, InputNames, OpDef, OpParams, OutputCount, RefI
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 /// A product that exists for integers of 8 bits.
-pub trait QuantisedProduct: Product {
+pub trait QuantizedProduct: Product {
     /// What integers do not have of the product's parameters.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ pub trait QuantisedProduct: Product {
     fn check(params: &Self::Params) -> Result<()>;
 }
 
-/// Where the inputs of a quantised product are: data, weight, bias unless there is none, then ranges.
+/// Where the inputs of a quantized product are: data, weight, bias unless there is none, then ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     /// Of the bias.
@@ -47,7 +47,7 @@ impl Places {
 }
 
 /// The operator's definition but for summary and samples.
-pub fn define<P: QuantisedProduct>(name: &'static str) -> OpDef {
+pub fn define<P: QuantizedProduct>(name: &'static str) -> OpDef {
     OpDef {
         inputs: InputNames::ByParams {
             all: &[
@@ -93,7 +93,7 @@ pub fn define<P: QuantisedProduct>(name: &'static str) -> OpDef {
 }
 
 /// Shapes of data, weight, bias, their ranges, and out with its range.
-pub fn infer_shape<P: QuantisedProduct>(
+pub fn infer_shape<P: QuantizedProduct>(
     params: &P::Params,
     places: Places,
     inputs: &mut [PartialShape],
@@ -145,7 +145,7 @@ pub struct Sums {
 ///
 /// # Errors
 /// Parameters that do not fit.
-pub fn sums<P: QuantisedProduct>(
+pub fn sums<P: QuantizedProduct>(
     params: &P::Params,
     places: Places,
     inputs: &[RefInput<'_>],
@@ -167,7 +167,7 @@ pub fn sums<P: QuantisedProduct>(
     Ok(Sums { sums, quanta, bias: bias.transpose()? })
 }
 
-fn run<P: QuantisedProduct>(
+fn run<P: QuantizedProduct>(
     params: &OpParams,
     inputs: &[RefInput<'_>],
     outputs: &mut [RefOutput<'_>],
@@ -214,5 +214,5 @@ impl Channels {
 
 /// The error about a layout that has its channels last.
 pub fn channels_last(op: &str, layout: &str) -> Error {
-    bad_attribute(op, "layout", "channels before space, where tensors are quantised", layout)
+    bad_attribute(op, "layout", "channels before space, where tensors are quantized", layout)
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/_contrib_*.json of the quantised operators with MXNet 1.9.1: numbers, shapes, types.
+"""Writes tests/golden/_contrib_*.json of the quantized operators with MXNet 1.9.1: numbers, shapes, types.
 
-    python make_quantised.py         needs mxnet==1.9.1 (CPU, with oneDNN) and numpy 1.23
+    python make_quantized.py         needs mxnet==1.9.1 (CPU, with oneDNN) and numpy 1.23
 
 The numbers come from MXNet's oneDNN kernels, the only ones most of these operators have. `not_compared` names outputs
 that differ on purpose; each operator's head says how. `_contrib_quantized_elemwise_mul` cannot be called imperatively
@@ -93,7 +93,7 @@ def cases():
 def compose(mx, op, attrs):
     """A call of variables, and their names in the order of its inputs.
 
-    MXNet has the statistics of batch normalisation in the middle and calls them auxiliary; mxrs calls them inputs.
+    MXNet has the statistics of batch normalization in the middle and calls them auxiliary; mxrs calls them inputs.
     """
     symbol = getattr(mx.sym.contrib, op[len('_contrib_'):])(name='node', **attrs)
     nodes = json.loads(symbol.tojson())['nodes']
