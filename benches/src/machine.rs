@@ -18,7 +18,7 @@ impl Machine {
     pub fn this() -> Self {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = cpu_model(&info).unwrap_or(std::env::consts::ARCH).to_owned();
-        Self { cpu, n_cpus: std::thread::available_parallelizm().map_or(1, usize::from) }
+        Self { cpu, n_cpus: std::thread::available_parallelism().map_or(1, usize::from) }
     }
 }
 

@@ -58,7 +58,7 @@ fn what_is_not_random_is_equal_to_mxnet_within_one_level() {
 
 /// Statistics of `n` images of 3 x 24 x 32 with these settings, sorted: a sample for each kind.
 fn samples(rec: &Path, settings: &str, kinds: &[&str], n: usize) -> Vec<Vec<f32>> {
-    let threads = std::thread::available_parallelizm().map_or(2, usize::from);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let builder = builder(rec, "3,24,32", N_RECORDS, &format!("{settings};seed_aug=5"), "float32");
     let mut iter = builder.preprocess_threads(threads).prefetch_buffer(1).build_prefetching().unwrap();
     let mut samples = vec![Vec::new(); kinds.len()];

@@ -56,7 +56,7 @@ fn sysfs(cpu: usize, leaf: &str) -> Option<usize> {
 pub fn physical_cores() -> usize {
     match Topology::read() {
         Some(topology) => topology.cores().max(1),
-        None => std::thread::available_parallelizm().map_or(1, usize::from),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn never_more_cores_than_logical_cpus() {
-        let logical = std::thread::available_parallelizm().unwrap().get();
+        let logical = std::thread::available_parallelism().unwrap().get();
         assert!((1..=logical.max(1)).contains(&physical_cores()) || cfg!(miri));
     }
 }

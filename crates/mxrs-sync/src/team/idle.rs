@@ -28,7 +28,7 @@ impl Crowded {
         if cfg!(loom) || size == 1 {
             return Self(false);
         }
-        Self(std::thread::available_parallelizm().is_ok_and(|processors| size > processors.get()))
+        Self(std::thread::available_parallelism().is_ok_and(|processors| size > processors.get()))
     }
 }
 

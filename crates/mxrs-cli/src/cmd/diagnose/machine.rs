@@ -22,7 +22,7 @@ pub fn hardware() -> Section {
     let mut section = Section::new("----------Hardware Info----------", "hardware");
     section.add("machine", std::env::consts::ARCH);
     section.add("processor", field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.into()));
-    let logical = std::thread::available_parallelizm().map_or(1, usize::from);
+    let logical = std::thread::available_parallelism().map_or(1, usize::from);
     section.add(
         "CPUs",
         format!("{} physical cores, {logical} logical, usable by this process", mxrs::sync::physical_cores()),

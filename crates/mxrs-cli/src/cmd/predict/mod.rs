@@ -143,7 +143,7 @@ fn source(args: &Args) -> mxrs::Result<ImageSource> {
     };
     match &args.data {
         Some(path) => {
-            let threads = std::thread::available_parallelizm().map_or(1, usize::from).min(4);
+            let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
             ImageSource::records(path, &options, args.batch_size as usize, threads)
         }
         None => {

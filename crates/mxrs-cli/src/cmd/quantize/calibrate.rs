@@ -98,6 +98,6 @@ fn source(args: &Args, path: &Path) -> Result<ImageSource> {
         resize: args.resize.map(|edge| edge as usize),
         ..ImageOptions::new([shape[0], shape[1], shape[2]])
     };
-    let threads = std::thread::available_parallelizm().map_or(1, usize::from).min(4);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
     ImageSource::records(path, &options, args.batch_size as usize, threads)
 }
