@@ -8,7 +8,9 @@ use mxrs::{Weights, Winograd};
 /// MXNet's command-line tools, rebuilt in Rust.
 #[derive(Parser)]
 #[command(name = "mxrs", version, infer_long_args = true, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 success, 1 failure at run time, 2 bad usage, 3 bad input file, 130 interrupted.")]
+#[command(
+    after_help = "Exit codes: 0 success, 1 failure at run time, 2 bad usage, 3 bad input file, 130 interrupted (143 by SIGTERM, 129 by SIGHUP)."
+)]
 pub struct Cli {
     /// How much is logged, and in which form.
     #[command(flatten)]

@@ -5,7 +5,7 @@ use mxrs::types::ErrorKind;
 use std::fmt;
 use std::process::ExitCode;
 
-/// Exit code after an interrupt, as shells report it.
+/// Exit code after Ctrl-C, as shells report it.
 pub const INTERRUPTED: u8 = 130;
 
 /// Why a command did not do what it was asked.
@@ -51,7 +51,7 @@ impl Failure {
             Self::Run(_) => 1,
             Self::Usage(_) => 2,
             Self::Input(_) => 3,
-            Self::Interrupted => INTERRUPTED,
+            Self::Interrupted => crate::interrupt::exit_code(),
             Self::ReaderGone => 0,
         })
     }

@@ -1,34 +1,73 @@
-//! Ctrl-C: the first one lets the present batch finish and nothing half written remain, the second one ends at once.
+//! Signals that ask the program to end: Ctrl-C (SIGINT), SIGTERM (`docker stop`, `kill`) and SIGHUP (a closed terminal).
+//!
+//! The first signal sets a flag. Commands with long loops check it between batches, finish what they are writing (a training
+//! writes a checkpoint) and end with 128 plus the signal's number, as shells report it. The second signal ends the program at
+//! once. Commands that never check the flag install no handler, so the system ends them at the first signal.
 
-use crate::exit::{Failure, INTERRUPTED, Outcome};
-use mxrs::sync::atomic::{AtomicBool, Ordering};
+use crate::exit::{Failure, Outcome};
+use mxrs::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
 
 static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+/// Number of the first signal; 0 before it.
+static SIGNAL: LazyLock<AtomicI32> = LazyLock::new(AtomicI32::default);
 
-/// Starts to notice interrupts.
+/// Handles the signals from now on.
+#[cfg(unix)]
 pub fn watch() {
-    let asked = flag();
-    let noticed = ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::SeqCst) {
-            std::process::exit(INTERRUPTED.into());
-        }
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = vec![SIGINT, SIGTERM];
+    // `nohup` starts a program with SIGHUP ignored, and it must stay ignored.
+    if !is_ignored(SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    let handled = signal_hook::iterator::Signals::new(signals).and_then(|mut signals| {
+        let wait = move || signals.forever().for_each(noticed);
+        std::thread::Builder::new().name("mxrs-signals".into()).spawn(wait).map(drop)
     });
-    // Without a handler the system ends the program, which is what an interrupt is for.
-    if let Err(error) = noticed {
-        tracing::debug!("no handler for interrupts: {error}");
+    if let Err(error) = handled {
+        tracing::debug!("signals are not handled, so the first one ends the program at once: {error}");
     }
 }
 
-/// True once there was one: for loops of the library.
+/// Does nothing: this system has no such signals.
+#[cfg(not(unix))]
+pub fn watch() {}
+
+#[cfg(unix)]
+fn noticed(signal: i32) {
+    if ASKED.swap(true, Ordering::SeqCst) {
+        std::process::exit(128 + signal);
+    }
+    SIGNAL.store(signal, Ordering::SeqCst);
+}
+
+/// Whether the process was started with this signal ignored, as Linux reports it. False if that cannot be read.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// The flag that the first signal sets, for loops of the libraries.
 pub fn flag() -> Arc<AtomicBool> {
     ASKED.clone()
 }
 
-/// Ends a loop that was interrupted.
+/// Exit code of a program that a signal ended: 128 plus its number, 130 for Ctrl-C.
+pub fn exit_code() -> u8 {
+    match SIGNAL.load(Ordering::SeqCst) {
+        0 => crate::exit::INTERRUPTED,
+        signal => u8::try_from(128 + signal).unwrap_or(crate::exit::INTERRUPTED),
+    }
+}
+
+/// Ends a loop if a signal arrived.
 ///
 /// # Errors
-/// [`Failure::Interrupted`].
+/// Returns [`Failure::Interrupted`] if one did.
 pub fn check() -> Outcome {
     if ASKED.load(Ordering::SeqCst) { Err(Failure::Interrupted) } else { Ok(()) }
 }

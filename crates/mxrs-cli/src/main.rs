@@ -24,7 +24,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
     logging::start(&cli.logging);
-    interrupt::watch();
+    if cli.command.checks_signals() {
+        interrupt::watch();
+    }
     match cmd::run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -1,11 +1,13 @@
 //! The subcommands, one file each: arguments and run.
 
+mod completions;
 mod convert;
 mod diagnose;
 mod env;
 mod evaluate;
 mod fine_tune;
 mod im2rec;
+mod man;
 mod ops;
 mod plan;
 mod plot;
@@ -58,6 +60,22 @@ pub enum Command {
     Rec(rec::Args),
     /// Describe this build and this machine, for bug reports
     Diagnose(diagnose::Args),
+    /// Print the completion script of a shell
+    Completions(completions::Args),
+    /// Print the manual page, or write one page per command into a folder
+    Man(man::Args),
+}
+
+impl Command {
+    /// Whether the command checks for signals between batches, images or records. The other commands are short, and a signal ends
+    /// them at once.
+    pub fn checks_signals(&self) -> bool {
+        use Command::{Evaluate, FineTune, Im2rec, Predict, Quantize, Rec, Score, Train, Tune};
+        matches!(
+            self,
+            Train(_) | FineTune(_) | Evaluate(_) | Predict(_) | Quantize(_) | Score(_) | Tune(_) | Im2rec(_) | Rec(_)
+        )
+    }
 }
 
 /// Runs the command.
@@ -83,5 +101,7 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Rec2idx(args) => rec2idx::run(args),
         Command::Rec(args) => rec::run(args, !cli.logging.quiet),
         Command::Diagnose(args) => diagnose::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }

@@ -60,7 +60,6 @@ enum What {
 /// # Errors
 /// Files that cannot be read or written; records that are bad.
 pub fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
-    interrupt::watch();
     let bar = terminal::progress(None, "records", is_progress_wanted);
     let mut tell = |done: u64| {
         bar.set_position(done);

@@ -4,7 +4,7 @@ use crate::mxrs::mxrs;
 
 #[test]
 fn every_command_explains_its_flags() {
-    let commands: [(&str, &[&str]); 13] = [
+    let commands: [(&str, &[&str]); 15] = [
         ("env", &["--area", "--format", "markdown"]),
         ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
         ("plan", &["--batch", "--shape", "--mode", "--set", "--compare", "--svg", "mxrs plan resnet-50"]),
@@ -73,6 +73,8 @@ fn every_command_explains_its_flags() {
         ("rec2idx", &["--sequential"]),
         ("rec", &["ls", "verify", "shuffle", "split"]),
         ("diagnose", &["--python", "--network", "--timeout", "[default: 10]", "--self-test", "--json"]),
+        ("completions", &["bash", "zsh"]),
+        ("man", &["--output"]),
     ];
     let overview = mxrs(["--help"]).ok();
     for (command, flags) in commands {
@@ -82,6 +84,31 @@ fn every_command_explains_its_flags() {
             assert!(help.contains(flag), "{command}: {flag} is missing in {help}");
         }
     }
+}
+
+#[test]
+fn shells_get_completions_of_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = mxrs(["completions", shell]).ok();
+        for word in ["fine-tune", "im2rec", "--data-val", "--calib-mode"] {
+            assert!(script.contains(word.trim_start_matches("--")), "{shell}: {word} is missing");
+        }
+    }
+    assert!(mxrs(["completions", "tcsh"]).failed(2).contains("possible values"));
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    assert!(mxrs(["man"]).ok().contains(".SH SUBCOMMANDS"));
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    mxrs(["man".as_ref(), "--output".as_ref(), pages.as_os_str()]).ok();
+    let page = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert!(page("mxrs.1").contains(".SH SUBCOMMANDS"));
+    assert!(page("mxrs-quantize.1").contains("calib"), "a page lists the flags of its command");
+    assert!(page("mxrs-train-imagenet.1").contains("model\\-prefix"), "commands below commands have pages too");
+    let error = mxrs(["man", "--output", "/proc/none/man1"]).failed(1);
+    assert!(error.contains("/proc/none/man1"), "{error}");
 }
 
 #[test]

@@ -38,3 +38,25 @@ fn a_reader_that_goes_away_is_no_failure() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
+
+/// `nohup` ignores SIGHUP before it starts the program, which must go on ignoring it.
+#[test]
+fn a_hangup_that_nohup_ignores_stays_ignored() {
+    let symbol = digits("lenet-symbol.json");
+    let line =
+        ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "1", "--num-batches", "1000000000"];
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_mxrs")]).args(line).env_clear();
+    let mut child = shell.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a shell");
+    let err = BufReader::new(child.stderr.take().expect("stderr"));
+    let mut lines = err.lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "INFO:root:device: cpu(0)"), "the measurement begins");
+    let kill = |signal: &str| {
+        let kill = format!("kill -{signal} {}", child.id());
+        assert!(Command::new("/bin/sh").args(["-c", &kill]).status().expect("a shell").success());
+    };
+    kill("HUP");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    kill("TERM");
+    assert_eq!(child.wait().expect("it ends").code(), Some(143), "SIGTERM ended it, not SIGHUP");
+}

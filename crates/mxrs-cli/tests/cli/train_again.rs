@@ -139,10 +139,9 @@ fn curves_go_on_where_they_were() {
     assert!(std::fs::read_to_string(small.at("curves.svg")).unwrap().contains("learning rate"));
 }
 
-/// Ctrl-C while it trains: the exit code of an interrupt, and nothing that it did is lost.
-#[test]
+/// A signal ends a training with its exit code after a checkpoint, from which the training resumes to the same weights.
 #[cfg(unix)]
-fn an_interrupted_training_goes_on_to_the_same_weights() {
+fn resumes_bit_equal_after(signal: &str, code: i32) {
     use crate::small::TEN;
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
@@ -156,10 +155,10 @@ fn an_interrupted_training_goes_on_to_the_same_weights() {
     let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.starts_with("INFO:root:Epoch[1] Batch ")), "it trains");
     // The shell's own `kill`: there may be no program of that name.
-    let kill = format!("kill -INT {}", child.id());
+    let kill = format!("kill -{signal} {}", child.id());
     assert!(Command::new("/bin/sh").args(["-c", &kill]).status().expect("a shell").success());
     assert!(lines.any(|line| line == "error: interrupted"));
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(child.wait().expect("it ends").code(), Some(code));
     let (state, _) = newest(&small.at("net")).unwrap().expect("a checkpoint");
     let epochs = (state.position.epoch + 1).to_string();
     let on = [&flags[..], &["--num-epochs", &epochs, "--save-period", "1000000", "--model-prefix"]].concat();
@@ -169,4 +168,22 @@ fn an_interrupted_training_goes_on_to_the_same_weights() {
     small.run(&[&on[..], &[&whole]].concat()).ok();
     let name = |prefix: &str| format!("{prefix}-{:04}.params", state.position.epoch + 1);
     assert!(std::fs::read(name(&prefix)).unwrap() == std::fs::read(name(&whole)).unwrap(), "weights differ");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_training_that_ctrl_c_ended_resumes_bit_equal() {
+    resumes_bit_equal_after("INT", 130);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_training_that_sigterm_ended_resumes_bit_equal() {
+    resumes_bit_equal_after("TERM", 143);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_training_that_a_closed_terminal_ended_resumes_bit_equal() {
+    resumes_bit_equal_after("HUP", 129);
 }

@@ -103,7 +103,6 @@ impl Kind {
 /// # Errors
 /// Settings that do not go together, files that cannot be read or written; with `--strict` images that failed.
 pub fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
-    interrupt::watch();
     if !args.rest.is_empty() {
         return key_value::run(args, is_progress_wanted);
     }
