@@ -41,6 +41,8 @@ impl Failure {
             ErrorKind::Shape { .. } | ErrorKind::InvalidValue { .. } | ErrorKind::Unresolved { .. } => {
                 Self::Usage(error.to_string())
             }
+            // Attributes of the symbol file made a tensor larger than any memory.
+            ErrorKind::Overflow { .. } => Self::Input(error),
             _ => Self::from(error),
         }
     }

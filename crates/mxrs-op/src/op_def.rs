@@ -326,17 +326,24 @@ impl OpDef {
         self.reference.is_some()
     }
 
-    /// Infers shapes, naming this operator in errors.
+    /// Infers shapes, naming this operator in errors. Every path to a kernel infers shapes here, so sizes are checked here once, and
+    /// what follows (layouts, memory planning, kernels) may compute with them.
     ///
     /// # Errors
-    /// [`ErrorKind::Shape`] on a conflict.
+    /// [`ErrorKind::Shape`] on a conflict; [`ErrorKind::Overflow`] if an input or an output has more than
+    /// [`mxrs_types::Shape::MAX_ELEMENTS`] elements.
     pub fn infer_shapes(
         &self,
         params: &OpParams,
         inputs: &mut [PartialShape],
         outputs: &mut [PartialShape],
     ) -> Result<()> {
-        (self.infer_shape)(params, inputs, outputs).map_err(|e| self.name_in(e))
+        (self.infer_shape)(params, inputs, outputs).map_err(|e| self.name_in(e))?;
+        let known = inputs.iter().chain(outputs.iter()).filter_map(PartialShape::known);
+        for shape in known {
+            shape.checked_n_elements()?;
+        }
+        Ok(())
     }
 
     /// Infers element types, naming this operator in errors.

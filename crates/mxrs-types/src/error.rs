@@ -266,7 +266,7 @@ impl fmt::Display for ErrorKind {
                 "memory allocation failed: {device}: requested {requested} bytes with {live} live and {cached} cached \
                  (largest cached block {largest_cached}); {hint}"
             ),
-            Self::Overflow { what } => write!(f, "{what} does not fit in memory addresses"),
+            Self::Overflow { what } => write!(f, "{what} is too large: it does not fit in memory addresses"),
             Self::Env { name, value, expected } => write!(f, "{name}: invalid value \"{value}\": expected {expected}"),
             Self::Format { path, offset, kind, context } => {
                 match (path, offset) {

@@ -34,10 +34,10 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Bytes a tensor takes in this layout.
+    /// Bytes a tensor takes in this layout, padding included. The size saturates at `usize::MAX` instead of wrapping.
     pub fn size_bytes(&self, shape: &Shape, dtype: DType) -> usize {
         match self {
-            Self::RowMajor => shape.n_elements() * dtype.size_of(),
+            Self::RowMajor => shape.n_elements().saturating_mul(dtype.size_of()),
             Self::Blocked { padded, strides, blocks } => {
                 if padded.contains(&0) {
                     return 0;
@@ -46,9 +46,9 @@ impl Layout {
                 let mut last = inner - 1;
                 for (axis, (&size, &stride)) in padded.iter().zip(strides).enumerate() {
                     let block: usize = blocks.iter().filter(|b| b.0 as usize == axis).map(|b| b.1 as usize).product();
-                    last += (size / block - 1) * stride;
+                    last = (size / block - 1).saturating_mul(stride).saturating_add(last);
                 }
-                (last + 1) * dtype.size_of()
+                last.saturating_add(1).saturating_mul(dtype.size_of())
             }
             Self::Opaque { size_bytes, .. } => *size_bytes,
         }

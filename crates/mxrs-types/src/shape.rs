@@ -16,6 +16,10 @@ impl Shape {
     /// Most axes a shape read from a file may have.
     pub const MAX_NDIM: usize = 32;
 
+    /// Most elements that a tensor of a graph may have: 2^40, or 4 TiB of float32. The bound is far above what machines hold and
+    /// far enough below 2^63 that sizes computed from it (bytes, padding to blocks of channels, sums over a graph) do not overflow.
+    pub const MAX_ELEMENTS: usize = 1 << 40;
+
     /// The shape of a scalar.
     pub fn scalar() -> Self {
         Self::default()
@@ -31,10 +35,24 @@ impl Shape {
         self.0.len()
     }
 
-    /// Product of the sizes; 1 for a scalar. Shapes that come from outside go through
-    /// [`Self::checked_size_bytes`] first.
+    /// Product of the sizes; 1 for a scalar, 0 if any size is 0. The product saturates at `usize::MAX` instead of wrapping, so a
+    /// size that does not fit is never mistaken for a small one.
     pub fn n_elements(&self) -> usize {
-        self.0.iter().product()
+        if self.0.contains(&0) {
+            return 0;
+        }
+        self.0.iter().fold(1, |n, &size| n.saturating_mul(size))
+    }
+
+    /// Product of the sizes of a tensor in a graph, where attributes and shapes may come from a hostile file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Overflow`] if there are more than [`Self::MAX_ELEMENTS`].
+    pub fn checked_n_elements(&self) -> Result<usize, Error> {
+        match self.n_elements() {
+            n if n <= Self::MAX_ELEMENTS => Ok(n),
+            _ => Err(Error::new(ErrorKind::Overflow { what: format!("the number of elements of shape {self}") })),
+        }
     }
 
     /// Bytes of a dense tensor of this shape.
@@ -57,7 +75,7 @@ impl Shape {
     pub fn strides(&self) -> SmallVec<[usize; 5]> {
         let mut strides: SmallVec<[usize; 5]> = SmallVec::from_elem(1, self.ndim());
         for axis in (1..self.ndim()).rev() {
-            strides[axis - 1] = strides[axis] * self.0[axis].max(1);
+            strides[axis - 1] = strides[axis].saturating_mul(self.0[axis].max(1));
         }
         strides
     }
@@ -144,6 +162,11 @@ mod tests {
         assert_eq!(Shape::scalar().n_elements(), 1);
         assert_eq!(Shape::from([0, usize::MAX, usize::MAX]).checked_size_bytes(DType::F64).unwrap(), 0);
         assert!(Shape::from([1 << 40, 1 << 40]).checked_size_bytes(DType::U8).is_err());
+        assert_eq!(Shape::from([1 << 40, 1 << 40]).n_elements(), usize::MAX, "it does not wrap to 0");
+        assert_eq!(Shape::from([1 << 40, 1 << 40, 0]).n_elements(), 0);
+        assert_eq!(Shape::from([1 << 20, 1 << 20]).checked_n_elements().unwrap(), 1 << 40);
+        let error = Shape::from([1 << 20, (1 << 20) + 1]).checked_n_elements().unwrap_err().to_string();
+        assert!(error.contains("(1048576, 1048577)"), "{error}");
     }
 
     #[test]

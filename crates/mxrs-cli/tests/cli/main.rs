@@ -8,6 +8,7 @@ mod explain;
 mod files;
 mod fine_tune;
 mod help;
+mod hostile;
 mod im2rec;
 mod interrupt;
 mod mxrs;

@@ -1,0 +1,29 @@
+//! A call whose output no machine holds is refused with the operator's name before memory is planned or allocated.
+
+use mxrs::Runtime;
+use mxrs::env::MapSource;
+use mxrs::ndarray::NdArray;
+use mxrs::op::Attrs;
+use mxrs::types::ErrorKind;
+
+/// With this padding 16 channels have 16 × (2^58 + 1) elements, whose bytes are 64 modulo 2^64.
+const PAD: &str = "(268419073, 268451841)";
+
+#[test]
+fn a_single_call_with_hostile_padding_is_refused() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let ones = |shape: [usize; 4]| NdArray::from_slice(runtime.arrays(), shape, &vec![1.0_f32; shape.iter().product()]);
+    let (data, weight) = (ones([1, 16, 1, 1]).unwrap(), ones([16, 1, 3, 3]).unwrap());
+    let attrs = |pad: &str| -> Attrs {
+        let attrs =
+            [("num_filter", "16"), ("num_group", "16"), ("kernel", "(3, 3)"), ("no_bias", "True"), ("pad", pad)];
+        attrs.into_iter().collect()
+    };
+    let imperative = runtime.imperative().unwrap();
+    let error = imperative.invoke("Convolution", &attrs(PAD), &[&data, &weight]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Overflow { .. }), "{error}");
+    assert!(error.to_string().contains("Convolution"), "the operator is named: {error}");
+    // With a padding that fits, the center of the window meets the only pixel.
+    let output = imperative.invoke("Convolution", &attrs("(1, 1)"), &[&data, &weight]).unwrap().remove(0);
+    assert_eq!(output.to_vec::<f32>().unwrap(), [1.0; 16]);
+}
