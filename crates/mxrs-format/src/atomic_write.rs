@@ -76,8 +76,8 @@ impl AtomicFile {
 /// locked it.
 fn open_locked(temporary: &Path) -> io::Result<Option<File>> {
     for _ in 0..TRIES {
-        // What is in it may be somebody's until it is locked.
-        let file = File::options().write(true).create(true).truncate(false).open(temporary)?;
+        // The content may belong to another writer until this one holds the lock.
+        let file = open_no_link(temporary)?;
         if is_held(&file.try_lock()) {
             return Ok(None);
         }
@@ -88,6 +88,40 @@ fn open_locked(temporary: &Path) -> io::Result<Option<File>> {
         }
     }
     Ok(None)
+}
+
+/// Opens or creates a regular file of this name. The name is predictable, so in a shared folder another user may have put a symbolic
+/// link, a second name of another file, or a pipe there: each is refused, because it would be emptied or would block.
+#[cfg(unix)]
+fn open_no_link(temporary: &Path) -> io::Result<File> {
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+    let mut options = File::options();
+    // O_NONBLOCK makes opening a pipe without a reader fail at once; it means nothing for a regular file.
+    options.write(true).create(true).truncate(false).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let refused = |what: &str| {
+        let message = format!("the name of the temporary file is taken by {what}; remove it and write again");
+        io::Error::new(io::ErrorKind::AlreadyExists, message)
+    };
+    let file = options.open(temporary).map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => refused("a symbolic link"),
+        Some(libc::ENXIO) => refused("a pipe or a device"),
+        _ => error,
+    })?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(refused("a pipe or a device"));
+    }
+    // No name at all is a file that its writer has just removed; the caller opens again.
+    if metadata.nlink() > 1 {
+        return Err(refused("a second name of another file"));
+    }
+    Ok(file)
+}
+
+/// Opens or creates the file of this name.
+#[cfg(not(unix))]
+fn open_no_link(temporary: &Path) -> io::Result<File> {
+    File::options().write(true).create(true).truncate(false).open(temporary)
 }
 
 /// Whether somebody else holds the lock. A file system without locks does not tell, and does not keep anybody from writing.
@@ -181,6 +215,34 @@ mod tests {
         write_atomically(&path, |sink| sink.write_all(b"new").map_err(|e| crate::fault::io(&e))).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// In a folder that others write to, the temporary name may be there already and lead to another file of the user.
+    #[test]
+    #[cfg(unix)]
+    fn a_link_of_the_temporary_name_is_not_followed() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let (path, precious) = (dir.path().join("w.params"), dir.path().join("precious"));
+        fs::write(&precious, "precious").unwrap();
+        let temporary = temporary_path(dir.path());
+        let refused = |what: &str| {
+            let error = AtomicFile::create(&path).unwrap_err().to_string();
+            assert!(error.contains(what) && error.contains("w.params.tmp."), "{error}");
+            assert_eq!(fs::read(&precious).unwrap(), b"precious");
+            fs::remove_file(&temporary).unwrap();
+        };
+        symlink(&precious, &temporary).unwrap();
+        refused("a symbolic link");
+        symlink(dir.path().join("nothing yet"), &temporary).unwrap();
+        refused("a symbolic link");
+        assert!(!dir.path().join("nothing yet").exists());
+        fs::hard_link(&precious, &temporary).unwrap();
+        refused("a second name of another file");
+        assert!(std::process::Command::new("mkfifo").arg(&temporary).status().unwrap().success());
+        refused("a pipe");
+        write_atomically(&path, |sink| sink.write_all(b"new").map_err(|e| crate::fault::io(&e))).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
     /// As in two containers on one volume whose processes have the same number: what the first writes stays its own.

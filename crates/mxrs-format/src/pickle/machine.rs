@@ -34,12 +34,21 @@ struct Machine<'a> {
     /// `None` is a mark.
     stack: Vec<Option<usize>>,
     memo: std::collections::HashMap<u64, usize>,
+    /// Bytes that calls may still copy from their arguments.
+    copies_left: usize,
 }
 
 /// Runs a pickle: its nodes, and which is the result.
 pub(super) fn run(bytes: &[u8], _: &Options) -> Result<(Vec<Node>, usize)> {
-    let mut machine =
-        Machine { r: Reader::from_slice(bytes), bytes, nodes: Vec::new(), stack: Vec::new(), memo: Default::default() };
+    let mut machine = Machine {
+        r: Reader::from_slice(bytes),
+        bytes,
+        nodes: Vec::new(),
+        stack: Vec::new(),
+        memo: Default::default(),
+        // Python calls `bytearray` or `encode` once for each string that it wrote, so honest copies do not exceed the file.
+        copies_left: bytes.len().saturating_mul(2).saturating_add(1 << 20),
+    };
     loop {
         let code = machine.r.u8("opcode")?;
         if code == b'.' {
@@ -192,15 +201,36 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Takes bytes from the budget of copies. Without it a file of a few hundred kilobytes that calls `encode` on one large argument
+    /// again and again would take tens of gigabytes.
+    fn spend(&mut self, n_bytes: usize) -> Result<()> {
+        let Some(left) = self.copies_left.checked_sub(n_bytes) else {
+            let max = self.bytes.len().saturating_mul(2).saturating_add(1 << 20) as u64;
+            let kind = FormatErrorKind::LimitExceeded { value: max + n_bytes as u64, max };
+            return Err(self.wrong(kind, "bytes that the calls of a pickle copy"));
+        };
+        self.copies_left = left;
+        Ok(())
+    }
+
     /// A call, as data.
     fn reduce(&mut self) -> Result<()> {
         let (args, callee) = (self.pop()?, self.pop()?);
-        let (Node::Tuple(args), Node::Global(callee)) = (self.nodes[args].clone(), self.nodes[callee].clone()) else {
+        let n_args = if let Node::Tuple(args) = &self.nodes[args] { args.len() } else { 0 };
+        self.spend(n_args.saturating_mul(size_of::<usize>()))?;
+        let (Node::Tuple(args), Node::Global(callee)) = (&self.nodes[args], &self.nodes[callee]) else {
             return Err(self.wrong(FormatErrorKind::Inconsistent, "a call of what is no class, or without arguments"));
         };
+        let (args, callee) = (args.clone(), callee.clone());
         let node = match callee.as_str() {
             "builtins.bytearray" | "__builtin__.bytearray" | "_codecs.encode" => {
-                match args.first().map(|first| &self.nodes[*first]) {
+                let first = args.first().copied();
+                if let Some(Node::Bytes(bytes)) = first.map(|first| &self.nodes[first]) {
+                    self.spend(bytes.len())?;
+                } else if let Some(Node::Text(text)) = first.map(|first| &self.nodes[first]) {
+                    self.spend(text.len())?;
+                }
+                match first.map(|first| &self.nodes[first]) {
                     None => Node::Bytes(Vec::new()),
                     Some(Node::Bytes(bytes)) => Node::Bytes(bytes.clone()),
                     // Every byte is one character: Latin-1.
@@ -369,10 +399,12 @@ impl Machine<'_> {
             }
             0x93 => {
                 let (name, module) = (self.pop()?, self.pop()?);
-                let (Node::Text(module), Node::Text(name)) = (self.nodes[module].clone(), self.nodes[name].clone())
-                else {
+                let (Node::Text(module), Node::Text(name)) = (&self.nodes[module], &self.nodes[name]) else {
                     return Err(self.wrong(FormatErrorKind::Inconsistent, "a class whose name is no text"));
                 };
+                // No known class has a longer name.
+                let (module, name) =
+                    (module.chars().take(200).collect::<String>(), name.chars().take(200).collect::<String>());
                 self.global(&module, &name)?;
             }
             b'R' | 0x81 => self.reduce()?,

@@ -57,6 +57,24 @@ fn sharing_cannot_make_much_of_little() {
     assert!(read(&[vec![b']'; 200], vec![b'a'; 199], vec![b'.']].concat()).is_err());
 }
 
+/// Each call copied its whole argument: these 68 kB took 64 MiB, and 400 kB of them tens of gigabytes.
+#[test]
+fn calls_cannot_copy_one_argument_again_and_again() {
+    let argument = [b"X\x00\x00\x01\x00".as_slice(), &[b'x'; 1 << 16]].concat();
+    for callee in [&b"c_codecs\nencode\nq\x00"[..], b"cbuiltins\nbytearray\nq\x00"] {
+        let start = [callee, b"0", &argument, b"\x85q\x010"].concat();
+        let calls = |n: usize| [start.clone(), b"h\x00h\x01R0".repeat(n), b"N.".to_vec()].concat();
+        assert_eq!(read(&calls(2)), Ok(Value::None), "a few calls are honest");
+        let message = read(&calls(1000)).expect_err("1000 copies of 64 KiB").to_string();
+        assert!(message.contains("bytes that the calls of a pickle copy"), "{message}");
+    }
+    // A tuple of many items as the arguments of many objects.
+    let tuple = [b"(".as_slice(), &[b'N'; 1 << 16], b"tq\x010"].concat();
+    let many = [b"cbuiltins\nobject\nq\x000".as_slice(), &tuple, &b"h\x00h\x01R0".repeat(1000), b"N."].concat();
+    let message = read(&many).expect_err("1000 copies of 65,536 places").to_string();
+    assert!(message.contains("bytes that the calls of a pickle copy"), "{message}");
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
