@@ -2,8 +2,7 @@
 
 use crate::choose::Choice;
 use crate::options::BindOptions;
-use crate::partition::is_fast;
-use mxrs_op::{Accuracy, Backend, OpCall, TensorDesc};
+use mxrs_op::{Accuracy, Backend, OpCall, Support, TensorDesc};
 use mxrs_sync::Mutex;
 use mxrs_types::DType;
 use std::collections::BTreeSet;
@@ -31,9 +30,15 @@ pub fn has_kernels(backends: &[Arc<dyn Backend>]) -> bool {
     backends.iter().any(|backend| backend.name() != REFERENCE)
 }
 
+/// Whether a backend with a better kernel than the reference runs a call.
+pub fn is_fast(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> bool {
+    let is_fast = |support| matches!(support, Support::Yes { cost } if cost < Support::REFERENCE_COST);
+    backends.iter().any(|backend| is_fast(backend.supports(call)))
+}
+
 /// The tensors with float32 in place of one type.
-pub fn wide(descs: &[TensorDesc], short: DType) -> Vec<TensorDesc> {
-    let dtype = |dtype| if dtype == short { DType::F32 } else { dtype };
+pub fn wide(descs: &[TensorDesc], half: DType) -> Vec<TensorDesc> {
+    let dtype = |dtype| if dtype == half { DType::F32 } else { dtype };
     descs.iter().map(|desc| TensorDesc { dtype: dtype(desc.dtype), ..desc.clone() }).collect()
 }
 
@@ -88,7 +93,7 @@ impl Warned {
 mod tests {
     use super::*;
     use crate::choose::choose;
-    use mxrs_op::{Attrs, Kernel, PlannedKernel, ReferenceBackend, Support};
+    use mxrs_op::{Attrs, Kernel, PlannedKernel, ReferenceBackend};
     use mxrs_types::{Error, Result};
 
     /// Has kernels for float32.

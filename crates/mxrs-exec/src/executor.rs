@@ -3,10 +3,9 @@
 use crate::bind::{Missing, Variables, variables};
 use crate::freeze;
 use crate::gradients::BoundGradient;
-use crate::joined::forward_graph;
 use crate::monitor::Monitor;
 use crate::options::BindOptions;
-use crate::partition::lower_inference;
+use crate::pipeline::{Context, lower_graph, prepare_graph};
 use crate::pool::{Arrays, MemoryPool, Role};
 use crate::report::ExecutorReport;
 use crate::run::{Partial, Recorded};
@@ -90,7 +89,7 @@ impl Executor {
         options: &BindOptions,
     ) -> Result<Self> {
         let output_names = graph.output_names();
-        let graph = Arc::new(forward_graph(graph, options)?);
+        let graph = Arc::new(prepare_graph(graph, options)?.0);
         let arrays = Arrays::new(context, options.pool.as_ref());
         let variables = variables(&graph, &arrays, inputs, params, missing, options)?;
         Self::assemble((graph, output_names), arrays, variables, context, options)
@@ -146,7 +145,7 @@ impl Executor {
         }
         let runner = if is_train {
             let pool = self.arrays.pool();
-            self.training.runner(&self.context, pool, &self.variables, &self.outputs, &self.options)?
+            self.training.runner(&self.graph, (&self.context, pool), &self.variables, &self.outputs, &self.options)?
         } else {
             self.inference()?
         };
@@ -154,11 +153,12 @@ impl Executor {
     }
 
     fn inference(&self) -> Result<Runner> {
-        let program = lower_inference(&self.graph, &self.variables.known, &self.variables.bound, &self.options)?;
+        let context = Context { options: &self.options, is_train: false, has_gradient: false };
+        let lowered = lower_graph(&self.graph, &self.variables.known, &self.variables.bound, &context)?;
         let limit = if self.options.bulk_inference { usize::MAX } else { 1 };
         let limits = Limits { forward: limit, backward: limit };
         let bound = self.variables.arrays.iter().map(|(_, array)| array.clone()).collect();
-        let program = (self.graph.clone(), program);
+        let program = (lowered.graph, lowered.program);
         let memory = (&self.context, self.arrays.pool());
         Runner::new(program, memory, bound, self.outputs.clone(), limits, &self.options)
     }

@@ -36,7 +36,7 @@
 //! # }
 //! ```
 //!
-//! Read next: `lower.rs` for how a graph becomes steps, `executor.rs` for how they run, `imperative/mod.rs` for calls
+//! Read next: `pipeline/mod.rs` for the order of the passes, `lower.rs` for how a graph becomes steps, `executor.rs` for how they run, `imperative/mod.rs` for calls
 //! without a graph.
 #![allow(unsafe_code)]
 // The program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `machine.rs` argues why
@@ -52,25 +52,22 @@ mod costly;
 mod dry;
 mod executor;
 mod freeze;
-mod fuse;
 mod gradients;
+mod graph_passes;
 mod imperative;
 mod inplace_add;
 mod join;
-mod joined;
 mod lower;
 mod machine;
 mod monitor;
 mod options;
 mod packed;
-mod pairs;
-mod partition;
 mod parts;
+mod pipeline;
 mod planned;
 mod pool;
 mod prepare;
 mod program;
-mod recompute;
 mod report;
 mod reshape;
 mod run;
@@ -82,7 +79,6 @@ mod tap;
 mod timing;
 mod training;
 mod tune;
-mod widen;
 
 pub use buckets::{Bucket, BucketingExecutor};
 pub use choose::{Choice, Refusal, choose, choose_reorder};
@@ -96,6 +92,7 @@ pub use imperative::{
 };
 pub use monitor::Monitored;
 pub use options::{BindOptions, Recompute};
+pub use pipeline::{Outcome, PassReport, optional_pass_names, pass_names};
 pub use pool::MemoryPool;
 pub use report::{ExecutorReport, FusedReport, StepReport};
 pub use reshape::ReshapeOptions;

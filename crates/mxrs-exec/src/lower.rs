@@ -68,18 +68,10 @@ struct Lowering<'a> {
     n_heads_of: Vec<u32>,
 }
 
-/// Lowers a whole graph.
+/// Lowers a whole graph, and returns the value of each entry too.
 ///
 /// # Errors
-/// No backend runs some node, or none copies between two layouts; the node is named.
-pub fn lower(source: Source<'_>, options: &BindOptions) -> Result<Program> {
-    Ok(lower_with_values(source, options)?.0)
-}
-
-/// As [`lower`], and the value of each entry.
-///
-/// # Errors
-/// As [`lower`].
+/// Returns an error if no backend runs some node, or none copies between two layouts. The error names the node.
 pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(Program, FxHashMap<EntryId, ValueId>)> {
     let mut lowering = Lowering {
         source,

@@ -79,7 +79,12 @@ pub struct BindOptions {
     pub optimizer_aggregation: usize,
     /// Whether calls on bfloat16 compute in it at inference, where there are kernels; otherwise it is only stored, as float16 is.
     /// For processors whose products of bfloat16 are slower than those of float32.
-    pub short_products: bool,
+    pub half_products: bool,
+    /// Names of optional graph passes to leave out; none by default. For tests, and to find the pass behind a difference.
+    pub without_passes: Vec<String>,
+    /// Whether [`DryGraph::passes`](crate::DryGraph::passes) has the graph after each pass and what it would run as. Binding
+    /// takes several times as long.
+    pub trace_passes: bool,
     /// Operators that the log has called slow: each is named once by all that is bound with this.
     pub warned: Arc<Warned>,
     /// Operators that gradients and [`Self::patterns`] are made of.
@@ -118,7 +123,9 @@ impl BindOptions {
             fuse: true,
             fuse_verbose: false,
             optimizer_aggregation: 4,
-            short_products: true,
+            half_products: true,
+            without_passes: Vec::new(),
+            trace_passes: false,
             warned: Arc::default(),
             ops: OpSet::default(),
             autocast: None,

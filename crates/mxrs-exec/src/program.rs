@@ -3,7 +3,6 @@
 use crate::choose::Refusal;
 use crate::report::FusedReport;
 use crate::tune::ChosenBy;
-use mxrs_graph::Graph;
 use mxrs_op::{Kernel, TensorDesc};
 use mxrs_types::WriteReq;
 use std::sync::Arc;
@@ -245,6 +244,4 @@ pub struct Program {
     pub sums: Vec<Sum>,
     /// Additions left out because a step takes the other term as an input.
     pub left_out: Vec<LeftOut>,
-    /// The graph it was made of, where that is not the one that was to be lowered.
-    pub rewritten: Option<Arc<Graph>>,
 }

@@ -80,7 +80,7 @@ impl Runner {
             backward: segments(program, program.n_forward..program.steps.len(), limits.backward),
             steps: step_reports(program),
             taps: OnceLock::new(),
-            graph: planned.program.rewritten.clone().unwrap_or(graph),
+            graph,
             planned,
         })
     }

@@ -2,18 +2,23 @@
 
 use crate::bind::Variables;
 use crate::gradients::BoundGradient;
-use crate::joined::{Joined, Wanted};
+use crate::graph_passes::gradient;
 use crate::options::BindOptions;
+use crate::pipeline::{Context, Lowered, Wanted, lower_graph};
 use crate::pool::{Arrays, MemoryPool, Role};
 use crate::runner::{Limits, Runner};
 use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_sync::Mutex;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// The joined graph with arrays for what it computes and reads.
+/// The training graph with arrays for what it computes and reads.
 pub struct Training {
-    joined: Joined,
+    /// The lowered training graph, until [`Self::runner`] takes it. Without gradients it is lowered when it is first run.
+    lowered: Mutex<Option<Lowered>>,
+    /// Description of each head's gradient, if the training graph reads one.
+    wanted_head_grads: Vec<Option<Wanted>>,
     /// The gradients asked for.
     pub gradients: Vec<BoundGradient>,
     /// Array of each head's gradient, where the gradient graph reads one.
@@ -26,7 +31,15 @@ impl Training {
     /// # Errors
     /// Names no argument has, an operator that is not differentiable, an array of the wrong shape or dtype.
     pub fn new(graph: &Arc<Graph>, from: &Arrays, variables: &Variables, options: &BindOptions) -> Result<Self> {
-        let joined = Joined::new(graph, &variables.known, &variables.bound, options, true)?;
+        let arguments = options.gradients.as_ref().map(|requests| gradient::arguments(graph, requests)).transpose()?;
+        let context = Context { options, is_train: true, has_gradient: true };
+        let lower = || lower_graph(graph, &variables.known, &variables.bound, &context);
+        let lowered = arguments.filter(|wanted| !wanted.is_empty()).map(|_| lower()).transpose()?;
+        let wanted = lowered.as_ref().map_or(&[][..], |lowered| &lowered.gradients);
+        let wanted_head_grads = match &lowered {
+            Some(lowered) => lowered.head_grads.clone(),
+            None => vec![None; graph.heads().len()],
+        };
         let given = options.gradients.as_ref().map_or(&[][..], |requests| &requests.arrays);
         let bind = |wanted: &Wanted| {
             let bound = graph.find(&wanted.name).and_then(|id| variables.bound.get(&id));
@@ -43,13 +56,13 @@ impl Training {
             };
             Ok(BoundGradient { name: wanted.name.clone(), request: wanted.request, array })
         };
-        let gradients = joined.gradients.iter().map(bind).collect::<Result<_>>()?;
+        let gradients = wanted.iter().map(bind).collect::<Result<_>>()?;
         let array = |(head, wanted): (usize, &Option<Wanted>)| {
             let name = format!("gradient of output {head}");
             wanted.as_ref().map(|w| from.get(Role::PerShape, &name, &w.shape, w.dtype)).transpose()
         };
-        let head_grads = joined.head_grads.iter().enumerate().map(array).collect::<Result<_>>()?;
-        Ok(Self { joined, gradients, head_grads })
+        let head_grads = wanted_head_grads.iter().enumerate().map(array).collect::<Result<_>>()?;
+        Ok(Self { lowered: Mutex::new(lowered), wanted_head_grads, gradients, head_grads })
     }
 
     /// Lowers, plans and allocates.
@@ -58,19 +71,26 @@ impl Training {
     /// No backend runs some operator; out of memory.
     pub fn runner(
         &self,
-        context: &ArrayContext,
-        pool: &MemoryPool,
+        graph: &Arc<Graph>,
+        memory: (&ArrayContext, &MemoryPool),
         variables: &Variables,
         outputs: &[NdArray],
         options: &BindOptions,
     ) -> Result<Runner> {
-        let program = self.joined.lower(options)?;
+        let made = self.lowered.lock().take();
+        let lowered = match made {
+            Some(lowered) => lowered,
+            None => {
+                let context = Context { options, is_train: true, has_gradient: true };
+                lower_graph(graph, &variables.known, &variables.bound, &context)?
+            }
+        };
         let arrays = variables.arrays.iter().map(|(_, array)| array.clone());
         let bound = arrays.chain(self.head_grads.iter().flatten().cloned()).collect();
         let outputs = outputs.iter().chain(self.gradients.iter().map(|g| &g.array)).cloned().collect();
         let limits = Limits { forward: options.bulk_train_forward, backward: options.bulk_train_backward };
-        let program = (self.joined.graph().clone(), program);
-        Runner::new(program, (context, pool), bound, outputs, limits, options)
+        let program = (lowered.graph, lowered.program);
+        Runner::new(program, memory, bound, outputs, limits, options)
     }
 
     /// Whether the caller's head gradients are what the gradient graph reads.
@@ -78,7 +98,7 @@ impl Training {
     /// # Errors
     /// Too few or too many, or another shape or dtype than the output's.
     pub fn check_head_grads(&self, given: &[NdArray]) -> Result<()> {
-        let wanted = &self.joined.head_grads;
+        let wanted = &self.wanted_head_grads;
         if given.is_empty() {
             let Some(needed) = wanted.iter().flatten().next() else { return Ok(()) };
             return Err(Error::invalid(

@@ -334,7 +334,7 @@ impl Runtime {
             patterns: Arc::clone(&self.shared.subgraphs.patterns),
             pattern_verbosity: self.shared.subgraphs.verbosity,
             optimizer_aggregation: settings.resources.optimizer_aggregation.into(),
-            short_products: Processor::multiplies_bfloat16(),
+            half_products: Processor::multiplies_bfloat16(),
             warned: Arc::clone(&self.shared.warned),
             ops: self.ops().clone(),
             ..BindOptions::new(self.backends().list())

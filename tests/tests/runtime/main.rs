@@ -6,6 +6,7 @@ mod digits;
 mod float16;
 mod generated;
 mod networks;
+mod passes;
 mod random;
 mod side_by_side;
 mod sums;

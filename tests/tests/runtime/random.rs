@@ -1,7 +1,7 @@
 //! Networks with random values, run on one random image: what they answer, how far two answers are apart, and what ran.
 
 use mxrs::Runtime;
-use mxrs::exec::{Executor, StepReport};
+use mxrs::exec::{BindOptions, Executor, StepReport};
 use mxrs::format::Tensor;
 use mxrs::graph::{Graph, infer_shapes};
 use mxrs::models::{ModelOptions, model};
@@ -37,7 +37,13 @@ impl Network {
 
     /// Bound and run once, with the values rounded to the types in which the network stores them.
     pub fn run(&self, runtime: &Runtime, dtype: DType) -> Executor {
-        bound(runtime, &graph(self.name, dtype, self.image), self.image, |name, _| self.values[name].clone())
+        self.run_with(runtime, dtype, &runtime.bind_options())
+    }
+
+    /// The same with other options.
+    pub fn run_with(&self, runtime: &Runtime, dtype: DType, options: &BindOptions) -> Executor {
+        let graph = graph(self.name, dtype, self.image);
+        bound_with(runtime, &graph, self.image, options, |name, _| self.values[name].clone())
     }
 }
 
@@ -58,8 +64,18 @@ pub fn bound(
     image: [usize; 3],
     values: impl Fn(&str, &Shape) -> Vec<f32>,
 ) -> Executor {
+    bound_with(runtime, graph, image, &runtime.bind_options(), values)
+}
+
+fn bound_with(
+    runtime: &Runtime,
+    graph: &Graph,
+    image: [usize; 3],
+    options: &BindOptions,
+    values: impl Fn(&str, &Shape) -> Vec<f32>,
+) -> Executor {
     let data = [("data", one_of(image))];
-    let executor = Executor::simple_bind(graph, runtime.arrays(), &data, &runtime.bind_options()).unwrap();
+    let executor = Executor::simple_bind(graph, runtime.arrays(), &data, options).unwrap();
     for (name, array) in executor.arrays().iter().filter(|(name, _)| !name.ends_with("label")) {
         let values = Tensor::from_slice(array.shape().clone(), &values(name, array.shape())).unwrap();
         array.copy_from_bytes(values.cast(array.dtype()).stored_bytes()).unwrap();

@@ -42,7 +42,7 @@ fn absolute(got: &[f32], want: &[f32]) -> f64 {
     got.iter().zip(want).fold(0f64, |m, (g, w)| m.max(f64::from((g - w).abs())))
 }
 
-fn step(runtime: &Runtime, model: &str, change: impl FnOnce(&mut BindOptions)) {
+pub fn step(runtime: &Runtime, model: &str, change: impl FnOnce(&mut BindOptions)) {
     let recorded = recorded(model, "step");
     let mut options = runtime.bind_options();
     options.gradients = Some(GradRequests::all(GradReq::Write).with("data", GradReq::Null));

@@ -71,7 +71,7 @@ pub fn has_bfloat16() -> bool {
     #[cfg(not(target_arch = "x86_64"))]
     let has_instructions = false;
     let runtime = ::mxrs::Runtime::builder().env(&::mxrs::env::MapSource::empty()).build().unwrap();
-    cfg!(feature = "onednn") && has_instructions && runtime.bind_options().short_products
+    cfg!(feature = "onednn") && has_instructions && runtime.bind_options().half_products
 }
 
 /// A file of the digits data set.

@@ -182,3 +182,36 @@ fn mistakes_are_explained() {
     std::fs::write(&broken, "{").unwrap();
     assert!(mxrs(["plan", &broken.display().to_string()]).failed(3).contains("net-symbol.json"));
 }
+
+#[test]
+fn passes_are_listed_in_the_order_in_which_binding_runs_them() {
+    let names: Vec<&str> = ::mxrs::exec::pass_names().collect();
+    for mode in ["inference", "training"] {
+        let json = mxrs(["plan", "resnet-50", "--passes", "--format", "json", "--mode", mode]).json();
+        let rows = json.as_array().expect("a list");
+        let listed: Vec<&str> = rows.iter().filter_map(|row| row["pass"].as_str()).collect();
+        assert_eq!(listed, names, "{mode}");
+        let changed = |name: &str| rows.iter().any(|row| row["pass"] == name && row["result"] == "changed");
+        assert_eq!((changed("gradient"), changed("partition")), (mode == "training", mode == "inference"));
+        assert!(rows.last().expect("a row")["kernels"].as_u64() > Some(50), "{json}");
+    }
+    let text = mxrs(["plan", "resnet-50", "--passes"]).ok();
+    let mut at = 0;
+    for name in names {
+        at += text[at..].find(name).unwrap_or_else(|| panic!("{name} is missing or out of order: {text}"));
+    }
+}
+
+#[test]
+fn the_graph_after_a_pass_is_a_symbol_file() {
+    let heads = |pass: &str| {
+        let json = plan(&["--mode", "training", "--dump", pass]).json();
+        (json["heads"].as_array().expect("heads").len(), json["nodes"].as_array().expect("nodes").len())
+    };
+    let (before, after) = (heads("widen"), heads("gradient"));
+    // The output, and the gradients of eight parameters.
+    assert_eq!((before.0, after.0), (1, 9));
+    assert!(after.1 > before.1);
+    let error = plan(&["--dump", "fusing"]).failed(2);
+    assert!(error.contains("fusing") && error.contains("eliminate-common"), "{error}");
+}

@@ -5,10 +5,9 @@ mod tensors;
 pub use tensors::{PlannedTensor, TensorKind};
 
 use crate::bind::{Given, known};
-use crate::joined::{Joined, forward_graph};
 use crate::lower::Bound;
 use crate::options::BindOptions;
-use crate::partition::lower_inference;
+use crate::pipeline::{Context, PassReport, lower_graph, prepare_graph};
 use crate::planned::{Planned, planned_tensor_bytes};
 use crate::prepare::Preparation;
 use crate::program::{Origin, Program};
@@ -88,6 +87,7 @@ pub struct DryGraph {
     is_parameter: Vec<bool>,
     /// Outputs; the arrays after them are gradients.
     n_outputs: usize,
+    passes: Vec<PassReport>,
 }
 
 impl DryGraph {
@@ -96,7 +96,8 @@ impl DryGraph {
     /// # Errors
     /// As [`plan_graph`].
     pub fn new(graph: &Graph, inputs: &[(&str, Shape)], options: &BindOptions, is_train: bool) -> Result<Self> {
-        let graph = &forward_graph(graph, options)?;
+        let (graph, mut passes) = prepare_graph(graph, options)?;
+        let graph = &Arc::new(graph);
         let known = known(graph, inputs, &[] as &[Given<'_>], options)?;
         let is_input = |name: &str| inputs.iter().any(|(input, _)| *input == name);
         let is_constant = |id| !is_input(&graph.node(id).name) && !graph.is_label(id);
@@ -104,12 +105,15 @@ impl DryGraph {
         let bound = graph.variables().iter().zip(&is_parameter).enumerate();
         let bound = bound.map(|(index, (id, is_constant))| (*id, Bound { index, is_constant: *is_constant })).collect();
         let n_outputs = graph.heads().len();
-        let program = if is_train {
-            Joined::new(&Arc::new(graph.clone()), &known, &bound, options, true)?.lower(options)?
-        } else {
-            lower_inference(graph, &known, &bound, options)?
-        };
-        Ok(Self { program, is_parameter, n_outputs })
+        let lowered = lower_graph(graph, &known, &bound, &Context { options, is_train, has_gradient: is_train })?;
+        passes.extend(lowered.passes);
+        Ok(Self { program: lowered.program, is_parameter, n_outputs, passes })
+    }
+
+    /// What each graph pass did, in the order of the passes. Kernels, bytes and graphs are there with
+    /// [`BindOptions::trace_passes`].
+    pub fn passes(&self) -> &[PassReport] {
+        &self.passes
     }
 
     /// Plans the memory.

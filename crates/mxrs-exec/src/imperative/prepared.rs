@@ -3,7 +3,7 @@
 use super::probe::{Reads, probe};
 use super::signature::{Mode, Query};
 use crate::bind::{Given, known};
-use crate::lower::{Bound, Source, lower};
+use crate::lower::{Bound, Source, lower_with_values};
 use crate::options::BindOptions;
 use crate::planned::Planned;
 use crate::segment::{Segment, segments};
@@ -119,7 +119,7 @@ impl Prepared {
             n_forward_heads: n_made,
             is_train,
         };
-        let program = lower(source, options)?;
+        let program = lower_with_values(source, options)?.0;
         let can_inplace = match program.steps.as_slice() {
             [one] if !one.is_view() => one.inplace.clone(),
             _ => Vec::new(),

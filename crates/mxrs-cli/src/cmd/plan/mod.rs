@@ -1,6 +1,7 @@
 //! `mxrs plan`: the memory that a graph would need, without running it.
 
 mod compare;
+mod passes;
 mod picture;
 mod recompute;
 mod report;
@@ -20,6 +21,7 @@ const EXAMPLES: &str = "Examples:
   mxrs plan net-symbol.json --shape data=1,3,224,224 --compare
   mxrs plan resnet-152 --mode training --svg plan.svg
   mxrs plan resnet-50 --mode training --set MXRS_MEMORY_BUDGET=1GiB
+  mxrs plan resnet-50 --passes
   mxrs plan vgg-16 --set NNVM_EXEC_MATCH_RANGE=0 --format json
 
 The lower bound is what is alive at the fullest step: no plan can be smaller. The arena holds activations and workspaces;
@@ -41,6 +43,12 @@ pub struct Args {
     /// Run every algorithm of the planner, and show what each needs; in training also every mode of MXRS_REMAT
     #[arg(long)]
     compare: bool,
+    /// Show what each graph pass did: nodes, kernels, bytes of the arena, time
+    #[arg(long, conflicts_with_all = ["compare", "svg", "dump"])]
+    passes: bool,
+    /// Print the graph after this pass, as a symbol file
+    #[arg(long, value_name = "PASS", conflicts_with_all = ["compare", "svg"])]
+    dump: Option<String>,
     /// Draw all tensors over time and address
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -81,12 +89,19 @@ pub fn run(args: &Args) -> Outcome {
     let subject = args.subject.load(&runtime)?;
     subject.require_shapes()?;
     let options = BindOptions { default_dtype: subject.dtype, ..runtime.bind_options() };
+    let options = BindOptions { trace_passes: args.passes || args.dump.is_some(), ..options };
     let options = match args.mode {
         Mode::Inference => options,
         Mode::Training => BindOptions { gradients: Some(gradients(&subject)), ..options },
     };
     let is_train = args.mode == Mode::Training;
     let dry = DryGraph::new(&subject.graph, &subject.inputs(), &options, is_train).map_err(Failure::binding)?;
+    if let Some(pass) = &args.dump {
+        return passes::dump(&dry, pass);
+    }
+    if args.passes {
+        return passes::print(&dry, args.format);
+    }
     let planned = dry.plan(&options.plan).map_err(Failure::binding)?;
     let mut report = Report::new(&subject, args.mode, &planned);
     if args.compare {

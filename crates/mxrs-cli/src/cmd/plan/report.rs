@@ -226,7 +226,8 @@ fn cells(row: &Compared) -> Vec<String> {
 }
 
 /// A table whose columns behind the first are numbers.
-fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
+/// A table whose first column is aligned left and all others right.
+pub fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = terminal::table(headings);
     table.add_rows(rows);
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));

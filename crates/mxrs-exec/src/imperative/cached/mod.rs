@@ -14,7 +14,7 @@ use super::flags;
 use super::invoke::{Imperative, is_aligned};
 use super::lru::Lru;
 use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
-use crate::joined::forward_graph;
+use crate::pipeline::prepare_graph;
 use mxrs_graph::Graph;
 use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
@@ -99,7 +99,7 @@ impl CachedOp {
         if flags.static_shape && !flags.static_alloc {
             return Err(Error::invalid("static_shape", "true without static_alloc", "both, or static_alloc alone"));
         }
-        let graph = forward_graph(graph, imperative.options())?;
+        let (graph, _) = prepare_graph(graph, imperative.options())?;
         let n_inputs = graph.variables().len();
         let all = flags.data_indices.iter().chain(&flags.param_indices);
         if let Some(unknown) = all.into_iter().find(|i| **i >= n_inputs) {

@@ -4,12 +4,11 @@ use super::CachedOpFlags;
 use crate::bind::{Given, known};
 use crate::gradients::{GradReq, GradRequests};
 use crate::imperative::prepared::spoils;
-use crate::joined::{Joined, Wanted};
 use crate::lower::Bound;
 use crate::machine::{Addressed, Machine, Memory};
 use crate::options::BindOptions;
 use crate::packed::Packed;
-use crate::partition::lower_inference;
+use crate::pipeline::{Context, Wanted, lower_graph};
 use crate::planned::{Planned, allocate_arena};
 use crate::program::Origin;
 use crate::segment::{Segment, segments};
@@ -98,10 +97,13 @@ impl Plan {
         let mut head_grads = vec![None; outputs.len()];
         let mut gradients = Vec::new();
         let program = match &signature.wants {
-            None if !signature.is_train => lower_inference(graph, &known, &bound, options)?,
+            None if !signature.is_train => {
+                let context = Context { options, is_train: false, has_gradient: false };
+                lower_graph(graph, &known, &bound, &context)?.program
+            }
             None => {
-                let options = BindOptions { gradients: None, ..options.clone() };
-                Joined::new(graph, &known, &bound, &options, true)?.lower(&options)?
+                let context = Context { options, is_train: true, has_gradient: false };
+                lower_graph(graph, &known, &bound, &context)?.program
             }
             Some(wants) => {
                 let mut requests = GradRequests::all(GradReq::Null);
@@ -110,14 +112,15 @@ impl Plan {
                     requests = requests.with(names[i], GradReq::Write);
                 }
                 let options = BindOptions { gradients: Some(requests), ..options.clone() };
-                let joined = Joined::new(graph, &known, &bound, &options, signature.is_train)?;
-                head_grads.clone_from(&joined.head_grads);
-                for wanted in &joined.gradients {
+                let context = Context { options: &options, is_train: signature.is_train, has_gradient: true };
+                let lowered = lower_graph(graph, &known, &bound, &context)?;
+                head_grads = lowered.head_grads;
+                for wanted in lowered.gradients {
                     if let Some(input) = names.iter().position(|name| *name == wanted.name) {
-                        gradients.push((input, wanted.clone()));
+                        gradients.push((input, wanted));
                     }
                 }
-                joined.lower(&options)?
+                lowered.program
             }
         };
         let mut spoilt = Vec::new();

@@ -1,49 +1,49 @@
-//! Fused calls: which pointwise calls of a graph become one, weighed by backends, layouts and planned bytes.
+//! Fusion: several pointwise calls become one call.
 //!
-//! The graph is lowered as it is first: that tells the layout of every tensor. Calls whose tensors all have one layout may
-//! be fused where a backend other than the reference runs the fused call in that layout, so that fusion never brings a copy
-//! between layouts. What comes out is lowered too, and taken if it has fewer kernels and its arena is no larger (G14);
-//! otherwise calls that are closer together are tried, and in the end the graph runs as it is. So it does when anything
-//! fails: fusion is optional.
+//! - Needs a graph with shapes and types, forward or training. The pass lowers it once, to know the layout of every tensor.
+//! - Promises fewer kernels, an arena that is not larger, no new copy between layouts, and the same bits on one backend. Calls
+//!   whose tensors all have one layout may be fused if a backend other than the reference runs the fused call in that layout.
+//!   If the result needs a larger arena, the pass tries sets of calls that are closer together.
+//! - Switch: [`BindOptions::fuse`] (`MXNET_USE_FUSION`), on by default.
 
+use crate::bind::Known;
 use crate::choose::choose;
 use crate::constants::folded;
 use crate::costly::has_kernels;
-use crate::lower::{Bound, Source, lower, lower_with_values};
+use crate::lower::{Bound, Source, lower_with_values};
 use crate::options::BindOptions;
+use crate::pipeline::{Context, GraphState, LoweredGraph, Typed};
 use crate::planned::planned_arena_bytes;
 use crate::program::{Program, ValueId};
-use mxrs_graph::{Entry, EntryId, FusedGraph, FusionRequest, Node, NodeId, ProposedSet, Reach, fuse_pointwise};
+use mxrs_graph::{
+    Entry, EntryId, FusedGraph, FusionRequest, GradientGraph, Node, NodeId, ProposedSet, Reach, fuse_pointwise,
+};
 use mxrs_op::{
     Backend, Fused, FusedCall, FusedValue, OpCall, OpDef, OpParams, Pointwise, Support, TensorDesc, fused_op,
 };
-use mxrs_types::{DType, Layout, Result, Shape};
+use mxrs_types::{Layout, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Lowers a graph, with fused calls as [`BindOptions::fuse`] says.
+/// Fuses pointwise calls.
 ///
 /// # Errors
-/// No backend runs some node.
-pub fn lower_fused(source: Source<'_>, options: &BindOptions) -> Result<Program> {
+/// Returns an error if no backend runs some node, or a candidate cannot be planned.
+pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphState>> {
+    let options = context.options;
     if !options.fuse || !has_kernels(&options.backends) {
-        return lower(source, options);
+        return Ok(None);
     }
-    let (plain, of_entry) = lower_with_values(source, options)?;
-    let fusion = Fusion { source, options, plain: &plain, of_entry: &of_entry, op: Arc::new(fused_op()) };
-    match fusion.best() {
-        Ok(Some(fused)) => Ok(fused),
-        Ok(None) => Ok(plain),
-        Err(error) => {
-            tracing::warn!(%error, "pointwise calls could not be fused; the graph runs as it is");
-            Ok(plain)
-        }
-    }
+    let (plain, of_entry) = state.lowered(context)?;
+    let typed = state.typed(options)?;
+    let source = state.source(&state.graph, typed, context.is_train);
+    Fusion { state, source, options, plain, of_entry, op: Arc::new(fused_op()) }.best()
 }
 
 /// A lowered graph, and what may be fused of it.
 struct Fusion<'a> {
+    state: &'a GraphState,
     source: Source<'a>,
     options: &'a BindOptions,
     plain: &'a Program,
@@ -53,10 +53,10 @@ struct Fusion<'a> {
 }
 
 impl Fusion<'_> {
-    /// The program with fused calls that is taken, if any is.
-    fn best(&self) -> Result<Option<Program>> {
+    /// The graph with fused calls, if one has fewer kernels and needs no larger arena.
+    fn best(&self) -> Result<Option<GraphState>> {
         let mut layouts: Vec<&Layout> = Vec::new();
-        // What depends on constants only is computed once, and nothing is gained by fusing it with what is not.
+        // A call that depends on constants only is computed once. Fusing it with another call would run it every time.
         let nodes = self.source.graph.iter().zip(folded(&self.source));
         let class = |((id, node), is_folded)| if is_folded { None } else { self.class(id, node, &mut layouts) };
         let classes: Vec<Option<u64>> = nodes.map(class).collect();
@@ -81,20 +81,19 @@ impl Fusion<'_> {
             )?;
             let Some(found) = found else { continue };
             let took = start.elapsed();
-            let program = self.lower(&found)?;
-            // F4 and G14: fewer kernels, in an arena that is no larger.
-            let figures = (n_kernels(&program), planned_arena_bytes(&program, &self.options.plan)?);
+            let (typed, lowered) = self.lower(&found)?;
+            let figures = (n_kernels(&lowered.0), planned_arena_bytes(&lowered.0, &self.options.plan)?);
             if figures.0 < limits.0 && figures.1 <= limits.1 {
-                self.tell(&found, reach, took);
-                return Ok(Some(program));
+                self.log(&found, reach, took);
+                return Ok(Some(self.state.with_program(training_graph(&self.state.graph, found), typed, lowered)));
             }
-            tracing::debug!("fusion ({reach:?}) given up: {limits:?} kernels and bytes would be {figures:?}");
+            tracing::debug!("fusion ({reach:?}) is not taken: {limits:?} kernels and bytes would become {figures:?}");
         }
         Ok(None)
     }
 
-    /// One line about the pass whose graph is taken, for people where [`BindOptions::fuse_verbose`] asks for it.
-    fn tell(&self, found: &FusedGraph, reach: Reach, took: Duration) {
+    /// Logs what was fused, at level info if [`BindOptions::fuse_verbose`] is set.
+    fn log(&self, found: &FusedGraph, reach: Reach, took: Duration) {
         let n_sets = found.sets.len();
         let n_calls: usize = found.sets.iter().map(Vec::len).sum();
         if self.options.fuse_verbose {
@@ -168,20 +167,36 @@ impl Fusion<'_> {
     }
 
     /// The program of a graph with fused calls.
-    fn lower(&self, fused: &FusedGraph) -> Result<Program> {
-        let shapes: Vec<Shape> = fused.entries.iter().map(|e| self.source.shapes[e.index()].clone()).collect();
-        let dtypes: Vec<DType> = fused.entries.iter().map(|e| self.source.dtypes[e.index()]).collect();
+    fn lower(&self, fused: &FusedGraph) -> Result<(Typed, LoweredGraph)> {
         let moved = |(id, bound): (&NodeId, &Bound)| Some((fused.nodes[id.index()]?, *bound));
+        let known = Known {
+            shapes: fused.entries.iter().map(|e| self.source.shapes[e.index()].clone()).collect(),
+            dtypes: fused.entries.iter().map(|e| self.source.dtypes[e.index()]).collect(),
+        };
+        let typed = Typed { known, bound: self.source.bound.iter().filter_map(moved).collect() };
         let source = Source {
             graph: &fused.graph,
             n_forward_nodes: fused.n_forward_nodes,
-            shapes: &shapes,
-            dtypes: &dtypes,
-            bound: &self.source.bound.iter().filter_map(moved).collect(),
+            shapes: &typed.known.shapes,
+            dtypes: &typed.known.dtypes,
+            bound: &typed.bound,
             ..self.source
         };
-        let program = lower(source, self.options)?;
-        Ok(Program { rewritten: Some(Arc::new(fused.graph.clone())), ..program })
+        let lowered = lower_with_values(source, self.options)?;
+        Ok((typed, lowered))
+    }
+}
+
+/// The fused graph with the same gradients as `old`.
+fn training_graph(old: &GradientGraph, fused: FusedGraph) -> GradientGraph {
+    let moved = |id: NodeId| fused.nodes[id.index()];
+    let wanted = old.wanted.iter().filter_map(|e| Some(Entry::new(moved(e.node)?, e.index))).collect();
+    GradientGraph {
+        n_forward_nodes: fused.n_forward_nodes,
+        n_forward_heads: old.n_forward_heads,
+        wanted,
+        head_grads: old.head_grads.iter().map(|id| id.and_then(moved)).collect(),
+        graph: fused.graph,
     }
 }
 

@@ -1,42 +1,42 @@
-//! A call and the activation behind it as one call of a training step, as [`mxrs_op::Pair`] says of an operator, where a backend
-//! other than the reference has kernels for it: batch normalization and relu.
+//! Call pairs: a call and the activation behind it become one call of a training step, as [`mxrs_op::Pair`] declares (batch
+//! normalization and ReLU).
 //!
-//! The activation and its gradient are no passes over memory of their own then, and its output is kept for other readers
-//! only.
+//! - Needs a training graph.
+//! - Promises the same values. The activation and its gradient then need no pass over memory of their own, and the output of
+//!   the first call is kept only if something else reads it. Both fused calls need a kernel that is not the reference.
+//! - Switch: [`BindOptions::fuse`] (`MXNET_USE_FUSION`), on by default.
 
 use crate::bind::Known;
 use crate::options::BindOptions;
-use mxrs_graph::{CallPair, GradientGraph, Graph, NodeId, join_pairs};
+use crate::pipeline::{Context, GraphState};
+use mxrs_graph::{CallPair, Graph, NodeId, join_pairs};
 use mxrs_op::{OpCall, OpDef, Pair, Support, TensorDesc};
 use mxrs_types::Result;
 
-/// The graph with pairs as one call each, `None` where it stays as it is. `forward` describes the entries of the forward part.
+/// Replaces pairs by one call each.
 ///
 /// # Errors
-/// None that a graph from [`mxrs_graph::gradient`] causes.
-pub fn with_pairs(
-    joined: &GradientGraph,
-    forward: &Known,
-    options: &BindOptions,
-    is_train: bool,
-) -> Result<Option<GradientGraph>> {
-    if !options.fuse || !is_train {
+/// Returns the errors of rebuilding the graph.
+pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphState>> {
+    let options = context.options;
+    if !options.fuse || !context.is_train || state.gradients.is_empty() {
         return Ok(None);
     }
+    let forward = &state.forward.typed.known;
     for both in options.ops.companions() {
         let Some(pair) = both.pair else { continue };
         let Ok(gradient) = options.ops.get(pair.gradient) else { continue };
-        let accepts = |first: NodeId| is_faster(&joined.graph, first, [both, gradient], pair, forward, options);
+        let accepts = |first: NodeId| is_faster(&state.graph.graph, first, [both, gradient], pair, forward, options);
         let call_pair = CallPair { pair, both: both.clone(), gradient: gradient.clone() };
-        if let Some(paired) = join_pairs(joined, &call_pair, accepts)? {
-            // One kind is all there is; a second would look at `paired`, whose entries `forward` does not describe.
-            return Ok(Some(paired));
+        if let Some(paired) = join_pairs(&state.graph, &call_pair, accepts)? {
+            // Only one kind of pair exists. A second kind would have to look at `paired`, which `forward` does not describe.
+            return Ok(Some(state.with_graph(paired)));
         }
     }
     Ok(None)
 }
 
-/// Whether a backend other than the reference runs both calls that would be, for this first call of a pair.
+/// Whether a backend other than the reference runs both fused calls that would replace the pair that starts with `first`.
 fn is_faster(
     graph: &Graph,
     first: NodeId,

@@ -1,80 +1,31 @@
-//! What a graph becomes before it is lowered for inference: calls on 16 bits calls on float32 where that is faster, chains of
-//! calls one call, as [`BindOptions::patterns`] say.
+//! Partitioning: chains of calls become one fused call, as [`BindOptions::patterns`](crate::BindOptions::patterns) describe.
 //!
-//! A replacement is taken where a backend has a kernel for it, or where none has one for what it replaces. Whatever goes
-//! wrong on the way, the graph is lowered as it is.
+//! - Needs a forward graph with shapes and types, bound for inference without gradients.
+//! - Promises that outputs keep their names, and their values within rounding. A replacement is made if a backend has a
+//!   kernel for it, or if the chain runs on reference kernels either way.
+//! - Switch: [`BindOptions::patterns`](crate::BindOptions::patterns) (`MXNET_SUBGRAPH_BACKEND`), empty by default.
 
 use crate::bind::Known;
 use crate::constants::constants;
-use crate::fuse::lower_fused;
-use crate::lower::{Bound, Source};
-use crate::options::BindOptions;
-use crate::program::Program;
+use crate::lower::Bound;
+use crate::pipeline::{Context, GraphState, Typed};
 use crate::report::FusedReport;
-use crate::widen::{Described, lower_wide};
 use mxrs_graph::{Graph, NodeId, Partitioned, Partitioning, partition};
 use mxrs_op::{Backend, Member, OpCall, Proposal, Support, TensorDesc};
-use mxrs_types::{Result, WriteReq};
-use rustc_hash::FxHashMap;
+use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Widens and partitions a graph and chooses kernels and layouts for inference.
+/// Replaces the chains that match a pattern.
 ///
 /// # Errors
-/// No backend runs some operator.
-pub fn lower_inference(
-    graph: &Graph,
-    known: &Known,
-    bound: &FxHashMap<NodeId, Bound>,
-    options: &BindOptions,
-) -> Result<Program> {
-    let lower = |(graph, known, bound): Described<'_>| lower_typed(graph, known, bound, options);
-    lower_wide((graph, known, bound), options, false, lower)
-}
-
-fn lower_typed(
-    graph: &Graph,
-    known: &Known,
-    bound: &FxHashMap<NodeId, Bound>,
-    options: &BindOptions,
-) -> Result<Program> {
-    if !options.patterns.is_empty() {
-        match lower_partitioned(graph, known, bound, options) {
-            Ok(Some(program)) => return Ok(program),
-            Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "the graph is not partitioned"),
-        }
+/// Returns the errors of rebuilding the graph.
+pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphState>> {
+    let options = context.options;
+    if context.is_train || context.has_gradient || options.patterns.is_empty() {
+        return Ok(None);
     }
-    lower_whole(graph, known, bound, options)
-}
-
-fn lower_whole(
-    graph: &Graph,
-    known: &Known,
-    bound: &FxHashMap<NodeId, Bound>,
-    options: &BindOptions,
-) -> Result<Program> {
-    let n_heads = graph.heads().len();
-    let source = Source {
-        graph,
-        n_forward_nodes: graph.n_nodes(),
-        shapes: &known.shapes,
-        dtypes: &known.dtypes,
-        bound,
-        output_reqs: &vec![WriteReq::Write; n_heads],
-        n_forward_heads: n_heads,
-        is_train: false,
-    };
-    lower_fused(source, options)
-}
-
-/// `None` where there is nothing to replace.
-fn lower_partitioned(
-    graph: &Graph,
-    known: &Known,
-    bound: &FxHashMap<NodeId, Bound>,
-    options: &BindOptions,
-) -> Result<Option<Program>> {
+    let graph = &state.graph.graph;
+    let Typed { known, bound } = &**state.typed(options)?;
     let entries = known.shapes.iter().zip(&known.dtypes);
     let descs: Vec<TensorDesc> = entries.map(|(shape, dtype)| TensorDesc::dense(shape.clone(), *dtype)).collect();
     let is_constant = constants(graph, bound);
@@ -90,16 +41,16 @@ fn lower_partitioned(
     if new.regions.is_empty() {
         return Ok(None);
     }
+    let replaced = reports(graph, &new);
     let known = Known {
         shapes: new.descs.iter().map(|d| d.shape.clone()).collect(),
         dtypes: new.descs.iter().map(|d| d.dtype).collect(),
     };
     let moved = |(id, b): (&NodeId, &Bound)| Some((new.new_ids[id.index()]?, *b));
     let bound = bound.iter().filter_map(moved).collect();
-    let mut program = lower_whole(&new.graph, &known, &bound, options)?;
-    program.fused = reports(graph, &new);
-    program.rewritten = program.rewritten.or(Some(Arc::new(new.graph)));
-    Ok(Some(program))
+    let mut state = GraphState::new(Arc::new(new.graph), Typed { known, bound });
+    state.replaced = replaced;
+    Ok(Some(state))
 }
 
 /// Cost of a call on the backend that would run it; `None` where no backend runs it.
@@ -109,12 +60,6 @@ fn cost(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Option<f64> {
         Support::No(_) => None,
     });
     costs.min_by(f64::total_cmp)
-}
-
-/// Whether a backend with a better kernel than the reference runs a call.
-pub(crate) fn is_fast(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> bool {
-    let is_fast = |support| matches!(support, Support::Yes { cost } if cost < Support::REFERENCE_COST);
-    backends.iter().any(|backend| is_fast(backend.supports(call)))
 }
 
 /// Whether some backend has a kernel for the replacement, or the chain runs on reference kernels anyway.

@@ -1,0 +1,99 @@
+//! Recomputation: the gradient computes some activations again instead of keeping them in memory.
+//!
+//! - Needs a training graph.
+//! - Promises the same values, gradients, auxiliary states and random numbers, in an arena that is not larger. Candidates are
+//!   lowered and planned, and the pass compares their bytes.
+//! - Switch: [`BindOptions::recompute`] (`MXRS_REMAT`). With a budget of bytes the pass must succeed.
+
+use crate::bind::Known;
+use crate::options::{BindOptions, Recompute};
+use crate::pipeline::{Context, GraphState};
+use crate::planned::planned_arena_bytes;
+use crate::program::Program;
+use mxrs_graph::{
+    GradientGraph, Mirroring, Node, NodeId, chain_checkpoints, first_again, mirror, recompute, recompute_if_smaller,
+    sqrt_segments, within_budget,
+};
+use mxrs_op::TensorDesc;
+use mxrs_types::{Result, ResultExt};
+use rustc_hash::FxHashMap;
+
+/// Clones the calls that are to be computed again, if the planned arena becomes smaller by it.
+///
+/// # Errors
+/// Returns an error if a budget cannot be met (it names the least reachable number of bytes), or if a candidate cannot be
+/// lowered or planned.
+pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphState>> {
+    if state.gradients.is_empty() {
+        return Ok(None);
+    }
+    let forward = &state.typed(context.options)?.known;
+    let lower = |candidate: &GradientGraph| state.lower_candidate(candidate, context);
+    let less = recomputed(&state.graph, forward, context.options, context.is_train, lower)?;
+    Ok(less.map(|graph| state.with_graph(graph)))
+}
+
+/// The graph with clones, or `None` if it stays as it is. `known` describes the entries of the graph, and `lower` makes a
+/// program of a candidate.
+fn recomputed(
+    graph: &GradientGraph,
+    known: &Known,
+    options: &BindOptions,
+    is_train: bool,
+    lower: impl Fn(&GradientGraph) -> Result<Program>,
+) -> Result<Option<GradientGraph>> {
+    let planned = |candidate: &GradientGraph| planned_arena_bytes(&lower(candidate)?, &options.plan);
+    let bytes = |id: NodeId| -> usize {
+        let entries = graph.graph.output_ids(id).map(|e| e.index());
+        entries.map(|e| TensorDesc::dense(known.shapes[e].clone(), known.dtypes[e]).size_bytes()).sum()
+    };
+    let rule = |node: &Node| mirroring(node, options.recompute == Recompute::Mirror, is_train);
+    let choices = match options.recompute {
+        Recompute::Off | Recompute::Light if is_annotated(graph) => vec![mirror(graph, rule, bytes)],
+        Recompute::Off => return Ok(None),
+        Recompute::Light if !has_again(graph) => return Ok(None),
+        Recompute::Light => {
+            let before = planned(graph)?;
+            let stored = first_again(graph, before / 100 * LIGHT_PERCENT, bytes);
+            let less = recompute(graph, |id| stored[id.index()])?;
+            return Ok((planned(&less)? < before).then_some(less));
+        }
+        Recompute::Mirror => vec![mirror(graph, rule, bytes)],
+        Recompute::Sqrt => vec![sqrt_segments(graph, bytes)],
+        // Where much of the graph is no chain, cuts through several branches do better.
+        Recompute::Chain => vec![chain_checkpoints(graph, bytes), sqrt_segments(graph, bytes)],
+        Recompute::Budget(budget) => {
+            let work = work(&lower(graph)?);
+            let cost = |id: NodeId| work.get(&graph.graph.node(id).name).map_or(0.0, |work| *work as f64);
+            return within_budget(graph, budget, bytes, cost, planned)
+                .context(|| "recomputing within a budget of bytes");
+        }
+    };
+    recompute_if_smaller(graph, &choices, planned)
+}
+
+/// Percent of the arena that the lightest mode wants to free.
+const LIGHT_PERCENT: usize = 10;
+
+/// Whether some operator says how its output is made again.
+fn has_again(graph: &GradientGraph) -> bool {
+    graph.graph.nodes()[..graph.n_forward_nodes].iter().any(|n| n.op.as_ref().is_some_and(|op| op.again.is_some()))
+}
+
+/// Whether a call says itself if it is computed again.
+fn is_annotated(graph: &GradientGraph) -> bool {
+    graph.graph.nodes()[..graph.n_forward_nodes].iter().any(|n| n.attrs.get("__force_mirroring__").is_some())
+}
+
+fn mirroring(node: &Node, wants_cheap: bool, is_train: bool) -> Mirroring {
+    match node.call() {
+        Some((op, params)) if (op.is_random)(params, is_train) => Mirroring::Never,
+        Some((op, _)) if wants_cheap && !op.is_costly => Mirroring::Candidate,
+        _ => Mirroring::Stored,
+    }
+}
+
+/// Multiply-adds of each call, by name.
+fn work(program: &Program) -> FxHashMap<String, u64> {
+    program.steps.iter().map(|step| (step.name.clone(), step.multiply_adds)).collect()
+}

@@ -1,0 +1,107 @@
+//! Every optional pass of binding can be left out: answers and training steps stay the same within rounding.
+
+use crate::random::{Network, logits};
+use crate::training_step::step;
+use mxrs::Runtime;
+use mxrs::env::MapSource;
+use mxrs::exec::{BindOptions, DryGraph, GradReq, GradRequests, Outcome, optional_pass_names, pass_names};
+use mxrs::types::DType;
+
+/// How far a logit may be off: fusion and partitioning round less often than the calls that they replace.
+const NEAR: f32 = 5e-4;
+
+fn without(options: &BindOptions, pass: &str) -> BindOptions {
+    BindOptions { without_passes: vec![pass.into()], ..options.clone() }
+}
+
+fn compare(name: &'static str, image: [usize; 3]) {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let network = Network::new(name, image);
+    let options = runtime.bind_options();
+    let run = |options: &BindOptions| logits(&network.run_with(&runtime, DType::F32, options));
+    let want = run(&options);
+    for pass in optional_pass_names(&options) {
+        let got = run(&without(&options, pass));
+        let off = got.iter().zip(&want).map(|(got, want)| (got - want).abs()).fold(0.0, f32::max);
+        assert!(off <= NEAR, "{name} without {pass}: a logit is off by {off:.2e}");
+    }
+}
+
+#[test]
+fn alexnet_without_each_pass() {
+    compare("alexnet", [3, 67, 67]);
+}
+
+#[test]
+fn resnet_50_without_each_pass() {
+    compare("resnet-50", [3, 33, 33]);
+}
+
+#[test]
+fn inception_bn_without_each_pass() {
+    compare("inception-bn", [3, 28, 28]);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "slow in debug builds")]
+fn vgg_16_without_each_pass() {
+    compare("vgg-16", [3, 32, 32]);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "slow in debug builds")]
+fn resnet_152_without_each_pass() {
+    compare("resnet-152", [3, 33, 33]);
+}
+
+/// 299 pixels are the fewest that leave 8 to the last pool.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "slow in debug builds")]
+fn inception_v3_without_each_pass() {
+    compare("inception-v3", [3, 299, 299]);
+}
+
+/// MXNet's recorded step is the reference, so this does not compare the pipeline with itself.
+#[test]
+fn a_training_step_without_each_pass() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    for pass in optional_pass_names(&runtime.bind_options()) {
+        for model in ["lenet", "resnet8"] {
+            step(&runtime, model, |options| options.without_passes = vec![pass.into()]);
+        }
+    }
+}
+
+#[test]
+fn reports_follow_the_list_and_name_what_was_left_out() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let graph = crate::random::graph("resnet-50", DType::F32, [3, 33, 33]);
+    let inputs = [("data", [1, 3, 33, 33].into())];
+    let gradients = GradRequests::all(GradReq::Write).with("data", GradReq::Null);
+    for is_train in [false, true] {
+        let gradients = is_train.then(|| gradients.clone());
+        let options = BindOptions { gradients, trace_passes: true, ..runtime.bind_options() };
+        let dry = DryGraph::new(&graph, &inputs, &without(&options, "fuse"), is_train).unwrap();
+        assert!(dry.passes().iter().map(|pass| pass.name).eq(pass_names()));
+        let of = |name: &str| dry.passes().iter().find(|pass| pass.name == name).unwrap();
+        assert_eq!(of("fuse").outcome, Outcome::Off);
+        assert_eq!(of("gradient").outcome == Outcome::Changed, is_train);
+        let lower = of("lower");
+        let planned = dry.plan(&options.plan).unwrap();
+        assert_eq!(lower.graph.as_ref().unwrap().n_nodes(), lower.n_nodes[1]);
+        assert!(lower.n_kernels.is_some_and(|n| n > 50 && n >= planned.steps.len() / 2));
+        assert!(lower.arena_bytes.is_some_and(|bytes| bytes > 0));
+    }
+}
+
+#[test]
+fn a_pass_that_is_unknown_or_necessary_cannot_be_left_out() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let graph = crate::random::graph("resnet-50", DType::F32, [3, 33, 33]);
+    for pass in ["lower", "fusing"] {
+        let options = without(&runtime.bind_options(), pass);
+        let error = DryGraph::new(&graph, &[("data", [1, 3, 33, 33].into())], &options, false).err().unwrap();
+        let text = error.to_string();
+        assert!(text.contains(pass) && text.contains("eliminate-common") && text.contains("recompute"), "{text}");
+    }
+}
