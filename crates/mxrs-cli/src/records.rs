@@ -1,8 +1,9 @@
 //! Where images come from: a record file or image files, in batches ready for a network.
 
 use mxrs::Result;
-use mxrs::data::{Image, ImageOptions, ImageRecordIter, decode, prepare};
-use mxrs::types::{Error, ResultExt};
+use mxrs::data::{Image, ImageOptions, ImageRecordIter, MAX_IMAGE_FILE_BYTES, decode, prepare};
+use mxrs::format::read_file;
+use mxrs::types::ResultExt;
 use std::path::{Path, PathBuf};
 
 /// Images of one batch.
@@ -104,7 +105,7 @@ fn read_files(files: Vec<PathBuf>, options: &ImageOptions) -> Result<ImageBatch>
     let mut data = vec![0.0; n * row_len];
     let mut images = Vec::with_capacity(n);
     for (path, row) in files.iter().zip(data.chunks_exact_mut(row_len)) {
-        let bytes = std::fs::read(path).map_err(|error| Error::io(path, &error))?;
+        let bytes = read_file(path, MAX_IMAGE_FILE_BYTES)?;
         let image = decode(&bytes, options.data_shape[0], &options.limits).map_err(|error| error.with_path(path))?;
         prepare(&image, options, row).context(|| format!("preparing {}", path.display()))?;
         images.push(image);

@@ -18,6 +18,8 @@ pub struct IdxArray {
 
 /// Most axes that are read.
 const MAX_AXES: usize = 8;
+/// Most bytes that one byte of a gzipped file may unpack to.
+const MAX_RATIO: u64 = 1000;
 /// First bytes of gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -28,21 +30,27 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// bytes, `Truncated`, `TrailingData`, `Overflow`; I/O errors, damage of the gzip stream among them.
 pub(crate) fn open(path: &Path) -> Result<IdxArray> {
     let file = File::open(path).map_err(|e| Error::io(path, &e))?;
-    read(BufReader::new(file)).map_err(|e| e.with_path(path))
+    let packed_bytes = file.metadata().map_err(|e| Error::io(path, &e))?.len();
+    read_limited(BufReader::new(file), packed_bytes.saturating_mul(MAX_RATIO)).map_err(|e| e.with_path(path))
 }
 
 /// Reads from the start of a stream, which is gzip if it starts like it.
 ///
 /// # Errors
 /// As [`open`].
-pub fn read(mut stream: impl Read) -> Result<IdxArray> {
+pub fn read(stream: impl Read) -> Result<IdxArray> {
+    read_limited(stream, u64::MAX)
+}
+
+/// As [`read`]; a gzipped array of more than `max_bytes` is refused.
+fn read_limited(mut stream: impl Read, max_bytes: u64) -> Result<IdxArray> {
     let mut start = [0; 2];
     let have = fill(&mut stream, &mut start)?;
     let whole = start[..have].chain(stream);
-    if start[..have] == GZIP { read_plain(MultiGzDecoder::new(whole)) } else { read_plain(whole) }
+    if start[..have] == GZIP { read_plain(MultiGzDecoder::new(whole), max_bytes) } else { read_plain(whole, u64::MAX) }
 }
 
-fn read_plain(mut stream: impl Read) -> Result<IdxArray> {
+fn read_plain(mut stream: impl Read, max_bytes: u64) -> Result<IdxArray> {
     let mut magic = [0; 4];
     let have = fill(&mut stream, &mut magic)?;
     if have < magic.len() {
@@ -73,6 +81,14 @@ fn read_plain(mut stream: impl Read) -> Result<IdxArray> {
     let data = 4 + 4 * axes;
     let need = sizes.iter().try_fold(1_usize, |n, size| n.checked_mul(*size)).filter(|n| isize::try_from(*n).is_ok());
     let need = need.ok_or_else(|| fault::at(4, FormatErrorKind::Overflow, format!("sizes {sizes:?}")))?;
+    if need as u64 > max_bytes {
+        let kind = FormatErrorKind::LimitExceeded { value: need as u64, max: max_bytes };
+        return Err(fault::at(
+            4,
+            kind,
+            format!("gzipped array of sizes {sizes:?}, {MAX_RATIO} times its file at most"),
+        ));
+    }
     // Grows with what is there, whatever the header promises.
     let mut bytes = Vec::new();
     stream.by_ref().take(need as u64).read_to_end(&mut bytes).map_err(|e| io(&e))?;
@@ -163,5 +179,19 @@ mod tests {
                 prop_assert!(read(&whole[..len]).is_err());
             }
         }
+    }
+
+    /// A gzipped file of zeros that unpacks to more than 1,000 times its size, as deflate can by 1,032.
+    #[test]
+    fn a_gzipped_file_cannot_unpack_without_limit() {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(&encode(&[1 << 24], &vec![0; 1 << 24])).unwrap();
+        let packed = gzip.finish().unwrap();
+        assert!(((1 << 24) / packed.len()) > 1000, "{} bytes", packed.len());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zeros.gz");
+        std::fs::write(&path, packed).unwrap();
+        let error = open(&path).unwrap_err().to_string();
+        assert!(error.contains("zeros.gz") && error.contains("1000 times its file"), "{error}");
     }
 }

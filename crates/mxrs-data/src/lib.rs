@@ -64,7 +64,7 @@ pub mod fuzzing {
 pub use augment::Augment;
 pub use batch::Batch;
 pub use create::create;
-pub use decode::{DecodeLimits, decode};
+pub use decode::{DecodeLimits, MAX_IMAGE_FILE_BYTES, decode};
 pub use detect::{CropEmit, CropSampler, DetectAugment, DetectResize, RandomShift};
 pub use encode::{Encoding, encode};
 pub use image::Image;

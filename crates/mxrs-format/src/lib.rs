@@ -28,6 +28,7 @@ mod bytes;
 mod fault;
 mod leftovers;
 mod options;
+mod read_file;
 mod tensor;
 
 pub mod npy;
@@ -47,5 +48,6 @@ pub use bytes::{AlignedBytes, Lender, Lent};
 pub use leftovers::remove_leftovers;
 pub use options::{Limits, Loaded, Options};
 pub use params::Checkpoint;
+pub use read_file::read_file;
 pub use symbol::SymbolFile;
 pub use tensor::{Csr, Dense, Element, RowSparse, Tensor};

@@ -102,3 +102,24 @@ fn bad_input_is_named() {
     assert!(mxrs(["rec2idx", "no.rec", "no.idx"]).failed(3).contains("no.rec"));
     assert!(mxrs(["rec", "ls", "no.rec"]).failed(3).contains("no.rec"));
 }
+
+/// A list may name anything: `/dev/zero` has no end, and a pipe without a writer would block.
+#[test]
+#[cfg(unix)]
+fn a_device_or_a_pipe_in_a_list_is_a_failed_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, list) = (folder.path().join("photos"), folder.path().join("train.lst"));
+    std::fs::create_dir(&root).unwrap();
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../mxrs-data/tests/golden/gray.jpg"), root.join("gray.jpg"))
+        .unwrap();
+    std::os::unix::fs::symlink("/dev/zero", root.join("zero.jpg")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(root.join("pipe.jpg")).status().unwrap().success());
+    std::fs::write(&list, "0\t0\tgray.jpg\n1\t1\tzero.jpg\n2\t2\tpipe.jpg\n").unwrap();
+    let (prefix, root) = (folder.path().join("train"), root.display().to_string());
+    let ran = mxrs(["im2rec", prefix.to_str().unwrap(), &root]);
+    for image in ["zero.jpg", "pipe.jpg"] {
+        let line = ran.err.lines().find(|line| line.contains(image)).unwrap_or_else(|| panic!("{image}: {}", ran.err));
+        assert!(line.contains("a device or a pipe"), "{line}");
+    }
+    assert!(mxrs(["rec", "verify", prefix.with_extension("rec").to_str().unwrap()]).ok().contains('1'));
+}

@@ -10,6 +10,9 @@ use crate::image::check_channels;
 use crate::{Image, fault};
 use mxrs_types::{FormatErrorKind, Result};
 
+/// Most bytes of an image file that is read: as many as one part of a record holds, whose length has 29 bits.
+pub const MAX_IMAGE_FILE_BYTES: u64 = (1 << 29) - 1;
+
 /// Largest image that is decoded or resized to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeLimits {

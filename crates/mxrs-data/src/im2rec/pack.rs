@@ -2,9 +2,9 @@
 
 use crate::decode::stored_channels;
 use crate::resample::resize_image;
-use crate::{DecodeLimits, Encoding, Image, ImageThreads, Interpolation, decode, encode};
+use crate::{DecodeLimits, Encoding, Image, ImageThreads, Interpolation, MAX_IMAGE_FILE_BYTES, decode, encode};
 use mxrs_format::recordio::{ImageList, ImageRecord, IndexedWriter, ListEntry};
-use mxrs_format::{Options, write_atomically};
+use mxrs_format::{Options, read_file, write_atomically};
 use mxrs_sync::{Mutex, Team, TeamConfig};
 use mxrs_types::{Error, Result};
 use std::ffi::OsString;
@@ -214,7 +214,7 @@ fn write_failed(path: &Path, failed: &[Failed]) -> Result<()> {
 
 /// The payload of the record of one line, whose image is the file at `path`.
 fn make(entry: &ListEntry, path: &Path, settings: &PackSettings) -> Result<Vec<u8>> {
-    let bytes = fs::read(path).map_err(|e| Error::io(path, &e))?;
+    let bytes = read_file(path, MAX_IMAGE_FILE_BYTES)?;
     let encoded = if settings.pass_through {
         bytes
     } else {
