@@ -18,7 +18,7 @@ pub enum Missing {
     Refuse,
 }
 
-/// Shape and element type of every entry.
+/// Shape and element type of every entry of a graph.
 #[derive(Clone, Debug)]
 pub struct Known {
     pub shapes: Vec<Shape>,
@@ -36,10 +36,10 @@ pub struct Variables {
     pub bound: FxHashMap<NodeId, Bound>,
 }
 
-/// Infers shapes and types from those of inputs and of given variables.
+/// Infers the shapes and types of all entries from those of the inputs and of the given variables.
 ///
 /// # Errors
-/// Unknown names, contradictions, unresolved shapes.
+/// Returns an error if a name is unknown, if shapes or types contradict each other, or if some shape stays unknown.
 pub fn known(graph: &Graph, inputs: &[(&str, Shape)], given: &[Given<'_>], options: &BindOptions) -> Result<Known> {
     let seeds = inputs.iter().map(|(name, shape)| (*name, PartialShape::from(shape)));
     let seeds = seeds.chain(given.iter().map(|(name, shape, _)| (*name, PartialShape::from(*shape))));
@@ -53,7 +53,7 @@ pub fn known(graph: &Graph, inputs: &[(&str, Shape)], given: &[Given<'_>], optio
 /// Infers shapes and types and gives every variable an array.
 ///
 /// # Errors
-/// As [`known`]; missing parameters, out of memory.
+/// Returns the errors of [`known`], and an error if a parameter is missing or memory runs out.
 pub fn variables(
     graph: &Graph,
     from: &Arrays,
@@ -102,14 +102,14 @@ pub fn variables(
     Ok(Variables { known, arrays, bound })
 }
 
-/// Shapes and types of every entry of a joined graph, from those of its variables. A variable no gradient needs may be
-/// missing in it.
+/// Infers the shapes and types of a training graph from those of its variables. Names in `given` that the graph lacks are
+/// ignored: a pass may have removed a variable that no gradient needs.
 ///
 /// # Errors
-/// Contradictions, unresolved shapes.
+/// Returns an error if shapes or types contradict each other, or if some shape stays unknown.
 pub fn infer(graph: &Graph, given: &[(String, Shape, DType)], options: &BindOptions) -> Result<Known> {
-    let is_there = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
-    let there = given.iter().filter(|(name, ..)| is_there(name));
-    let given: Vec<Given<'_>> = there.map(|(name, shape, dtype)| (name.as_str(), shape, *dtype)).collect();
+    let is_variable = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
+    let present = given.iter().filter(|(name, ..)| is_variable(name));
+    let given: Vec<Given<'_>> = present.map(|(name, shape, dtype)| (name.as_str(), shape, *dtype)).collect();
     known(graph, &[], &given, &BindOptions { dtypes: Vec::new(), ..options.clone() })
 }

@@ -1,20 +1,21 @@
-//! Which calls of a graph give the same in every run.
+//! Constant folding: which calls give the same result in every run.
 
 use crate::lower::{Bound, Source};
 use mxrs_graph::{Graph, NodeId, constant_nodes};
 use rustc_hash::FxHashMap;
 
-/// Per node, whether its outputs are computed when constants change and not in every run: at inference, where they
-/// depend on constants only, and something else changes from run to run.
-pub fn folded(source: &Source<'_>) -> Vec<bool> {
+/// For each node, whether it is folded: computed once after constants changed, instead of in every run. At inference a call is
+/// folded if it depends on constants only. Nothing is folded if all variables are constants, because then every run would
+/// compute nothing.
+pub fn folded_nodes(source: &Source<'_>) -> Vec<bool> {
     if source.is_train || source.bound.values().all(|bound| bound.is_constant) {
         return vec![false; source.graph.n_nodes()];
     }
     constants(source.graph, source.bound)
 }
 
-/// Per node, whether its outputs are the same in every run for inference: bound constants that no call rewrites, and calls
-/// that depend on nothing else.
+/// For each node, whether its outputs are the same in every inference run: constants that no call writes to, and calls that
+/// depend on nothing else.
 pub fn constants(graph: &Graph, bound: &FxHashMap<NodeId, Bound>) -> Vec<bool> {
     let mut is_rewritten = vec![false; graph.n_nodes()];
     for node in graph.nodes() {

@@ -1,4 +1,4 @@
-//! Calls that the reference kernels are too slow for: which those are, and a warning where one has no other kernel.
+//! Costly calls: those for which a reference kernel is too slow. A warning names a costly call that has no other kernel.
 
 use crate::choose::Choice;
 use crate::options::BindOptions;
@@ -8,9 +8,9 @@ use mxrs_types::DType;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Multiply-adds of the smallest call that counts: below, any kernel is good enough.
-const MANY: u64 = 1 << 16;
-/// Who runs what nobody else does.
+/// The fewest multiply-adds of a costly call. A smaller call is fast enough on any kernel.
+const COSTLY: u64 = 1 << 16;
+/// Name of the backend that runs the calls that no other backend supports.
 const REFERENCE: &str = "reference";
 
 /// Whether a call sums products with a weight.
@@ -20,12 +20,12 @@ pub fn is_product(call: &OpCall<'_>) -> bool {
     sums && call.op.input_names(call.params).iter().any(|name| name == "weight")
 }
 
-/// Whether a call sums so many products that it needs a kernel of its own.
+/// Whether a call sums enough products that the reference kernel is too slow for it.
 pub fn is_costly(call: &OpCall<'_>) -> bool {
-    is_product(call) && (call.op.multiply_adds)(call) >= MANY
+    is_product(call) && (call.op.multiply_adds)(call) >= COSTLY
 }
 
-/// Whether there are other kernels than the reference's.
+/// Whether some backend is not the reference backend.
 pub fn has_kernels(backends: &[Arc<dyn Backend>]) -> bool {
     backends.iter().any(|backend| backend.name() != REFERENCE)
 }
@@ -36,14 +36,14 @@ pub fn is_fast(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> bool {
     backends.iter().any(|backend| is_fast(backend.supports(call)))
 }
 
-/// The tensors with float32 in place of one type.
+/// The same tensors, with float32 in place of one element type.
 pub fn wide(descs: &[TensorDesc], half: DType) -> Vec<TensorDesc> {
     let dtype = |dtype| if dtype == half { DType::F32 } else { dtype };
     descs.iter().map(|desc| TensorDesc { dtype: dtype(desc.dtype), ..desc.clone() }).collect()
 }
 
-/// Says that a costly call runs on the reference kernels, once for each operator as [`BindOptions::warned`] knows. Where
-/// there are no other kernels, somebody has asked for these.
+/// Logs a warning if a costly call runs on a reference kernel, once per operator for all graphs that share
+/// [`BindOptions::warned`]. If the reference backend is the only one, the user has chosen it and no warning is logged.
 pub fn warn(call: &OpCall<'_>, choice: &Choice, options: &BindOptions, node: &str) {
     let backends = &options.backends;
     if choice.backend == REFERENCE
@@ -55,7 +55,7 @@ pub fn warn(call: &OpCall<'_>, choice: &Choice, options: &BindOptions, node: &st
     }
 }
 
-/// Operators of which the log has said that their calls are slow. Shared by all that is to say so once.
+/// Operators that the log has already called slow. Graphs that share this value warn once per operator.
 pub struct Warned(Mutex<BTreeSet<&'static str>>);
 
 impl Default for Warned {
@@ -65,7 +65,7 @@ impl Default for Warned {
 }
 
 impl Warned {
-    /// What is to be said, if it was not said before.
+    /// The warning about a call, or `None` if its operator has been named before.
     fn line(&self, call: &OpCall<'_>, choice: &Choice, backends: &[Arc<dyn Backend>], node: &str) -> Option<String> {
         let dtype = call.inputs.first()?.dtype;
         if !self.0.lock().insert(call.op.name) {

@@ -19,7 +19,7 @@ use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Error, Result, Shape};
 use std::sync::{Arc, OnceLock};
 
-/// From so many nodes on, what binding leaves behind is worth the milliseconds of returning it.
+/// Graphs with at least this many nodes return the heap memory that binding freed. That takes milliseconds.
 const LARGE_GRAPH: usize = 1000;
 
 /// A graph with arrays, kernels and memory: MXNet's executor.
@@ -40,7 +40,7 @@ pub struct Executor {
     pub(crate) training: Training,
     pub(crate) inference_runner: OnceLock<Runner>,
     pub(crate) training_runner: OnceLock<Runner>,
-    /// Whether parameters were let go that other ways of running would need.
+    /// Whether the executor released parameters that training or another shape would need.
     pub(crate) is_frozen: bool,
     /// The training run whose gradient has not been asked for yet.
     pub(crate) recorded: RankedMutex<Option<Recorded>>,
@@ -95,7 +95,7 @@ impl Executor {
         Self::assemble((graph, output_names), arrays, variables, context, options)
     }
 
-    /// An executor over arrays that are there: outputs, gradients, kernels, memory.
+    /// Makes an executor over existing variables: allocates outputs and gradients, chooses kernels, plans memory.
     pub(crate) fn assemble(
         (graph, output_names): (Arc<Graph>, Vec<String>),
         arrays: Arrays,
@@ -126,7 +126,7 @@ impl Executor {
             partial: RankedMutex::new(Rank::Leaf, None),
             monitor: RankedMutex::new(Rank::Leaf, None),
         };
-        // Everything that can go wrong should go wrong here. The other mode is prepared when it is first used.
+        // Binding reports all errors of the mode that the caller asked for. The other mode is prepared at its first use.
         executor.runner(!executor.training.gradients.is_empty())?;
         if executor.graph.n_nodes() >= LARGE_GRAPH {
             return_freed_heap();
@@ -134,7 +134,7 @@ impl Executor {
         Ok(executor)
     }
 
-    /// What runs it, as in training or as at inference.
+    /// The runner for training or for inference. It is made when it is first used.
     pub(crate) fn runner(&self, is_train: bool) -> Result<&Runner> {
         let place = if is_train { &self.training_runner } else { &self.inference_runner };
         if let Some(runner) = place.get() {
@@ -166,7 +166,7 @@ impl Executor {
     /// The array of an argument or auxiliary state.
     ///
     /// # Errors
-    /// A name the graph does not have.
+    /// Returns an error if the graph has no variable of this name.
     pub fn argument(&self, name: &str) -> Result<&NdArray> {
         self.arrays().iter().find(|(n, _)| n == name).map(|(_, array)| array).ok_or_else(|| {
             let known: Vec<&str> = self.arrays().iter().map(|(n, _)| n.as_str()).take(12).collect();
@@ -197,7 +197,7 @@ impl Executor {
     /// The gradient array of an argument.
     ///
     /// # Errors
-    /// A name without gradient: unknown, or bound with `null`.
+    /// Returns an error if the name is unknown, or if it was bound with `null`.
     pub fn gradient(&self, name: &str) -> Result<&NdArray> {
         self.gradients().iter().find(|g| g.name == name).map(|g| &g.array).ok_or_else(|| {
             let known: Vec<&str> = self.gradients().iter().map(|g| g.name.as_str()).take(12).collect();
@@ -209,17 +209,17 @@ impl Executor {
         })
     }
 
-    /// The memory it runs in, for other executors to [share](BindOptions::pool).
+    /// The memory pool of the executor, which other executors may [share](BindOptions::pool).
     pub fn pool(&self) -> &MemoryPool {
         self.arrays.pool()
     }
 
-    /// What was decided for inference, once it is bound.
+    /// The report about inference, or `None` if inference has not been prepared.
     pub fn report(&self) -> Option<ExecutorReport> {
         self.inference_runner.get().map(Runner::report)
     }
 
-    /// What was decided for training, once it is bound.
+    /// The report about training, or `None` if training has not been prepared.
     pub fn training_report(&self) -> Option<ExecutorReport> {
         self.training_runner.get().map(Runner::report)
     }

@@ -8,17 +8,17 @@ use std::str::FromStr;
 /// What `backward` does with the gradient of one argument: MXNet's `grad_req`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum GradReq {
-    /// It is not computed, and no array is made for it.
+    /// The gradient is not computed, and has no array.
     Null,
-    /// It overwrites the gradient array.
+    /// The gradient overwrites its array.
     #[default]
     Write,
-    /// It is added to the gradient array.
+    /// The gradient is added to its array.
     Add,
 }
 
 impl GradReq {
-    /// What the step that makes the gradient is asked to do.
+    /// The request for the step that computes the gradient.
     pub(crate) fn write_req(self) -> WriteReq {
         match self {
             Self::Null => WriteReq::Null,
@@ -54,11 +54,11 @@ impl fmt::Display for GradReq {
 /// Requests for the gradients of all arguments.
 #[derive(Clone, Default)]
 pub struct GradRequests {
-    /// For arguments that are not listed.
+    /// The request for arguments that are not in `by_name`.
     pub default: GradReq,
-    /// For single arguments.
+    /// Requests for single arguments. The last one wins if a name is listed twice.
     pub by_name: Vec<(String, GradReq)>,
-    /// Arrays to write to; arguments without one get an array of zeros.
+    /// The arrays to write to. An argument without one gets an array of zeros.
     pub arrays: Vec<(String, NdArray)>,
 }
 
@@ -75,20 +75,20 @@ impl GradRequests {
         self
     }
 
-    /// Gives the array that the gradient of one argument goes to.
+    /// Sets the array for the gradient of one argument.
     #[must_use]
     pub fn into_array(mut self, name: impl Into<String>, array: NdArray) -> Self {
         self.arrays.push((name.into(), array));
         self
     }
 
-    /// The request of an argument; of several for one name, the last.
+    /// The request for an argument. The last one wins if a name is listed twice.
     pub fn of(&self, name: &str) -> GradReq {
         let listed = self.by_name.iter().rev().find(|(n, _)| n == name);
         listed.map_or(self.default, |(_, request)| *request)
     }
 
-    /// Every name mentioned.
+    /// Every name that has a request or an array.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.iter().map(|(n, _)| n).chain(self.arrays.iter().map(|(n, _)| n)).map(String::as_str)
     }
@@ -101,6 +101,6 @@ pub struct BoundGradient {
     pub name: String,
     /// What `backward` does with it.
     pub request: GradReq,
-    /// Where it goes.
+    /// The array of the gradient.
     pub array: NdArray,
 }

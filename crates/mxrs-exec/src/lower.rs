@@ -5,7 +5,7 @@
 //! constant changes and not at every forward; so is, at inference, a call that depends on constants only.
 
 use crate::choose::{choose_reorder, choose_tuned};
-use crate::constants::folded;
+use crate::constants::folded_nodes;
 use crate::costly;
 use crate::options::BindOptions;
 use crate::prepare::in_demand_order;
@@ -85,7 +85,7 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         of_entry: FxHashMap::default(),
         variants: FxHashMap::default(),
         is_constant: Vec::new(),
-        is_folded: folded(&source),
+        is_folded: folded_nodes(&source),
         is_computed: Vec::new(),
         random_of: FxHashMap::default(),
         n_heads_of: vec![0; source.graph.n_entries()],

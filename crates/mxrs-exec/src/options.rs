@@ -1,4 +1,4 @@
-//! How to bind.
+//! Options of binding.
 
 use crate::costly::Warned;
 use crate::gradients::GradRequests;
@@ -13,18 +13,18 @@ use std::sync::Arc;
 
 /// What a training step computes a second time, so that less has to be kept until the gradient needs it.
 ///
-/// No choice changes a value, a gradient, an auxiliary state or a random number. The arena is planned with and without, and
-/// what does not make it smaller is not done. Calls annotated with `__force_mirroring__` are computed again in every
-/// mode of the first three, random ones excepted.
+/// No mode changes a value, a gradient, an auxiliary state or a random number. The arena is planned with and without
+/// recomputation, and recomputation is used only if it makes the arena smaller. In `Off`, `Light` and `Mirror`, calls annotated
+/// with `__force_mirroring__` are recomputed unless they are random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Recompute {
-    /// Nothing but what is annotated.
+    /// Recomputes only annotated calls.
     Off,
     /// A tenth of the arena, where that takes one pass over memory: what operators make
     /// [again](mxrs_op::OpDef::again) from tensors that are kept anyway, relus behind batch normalization.
     #[default]
     Light,
-    /// What is cheap (`MXNET_BACKWARD_DO_MIRROR`): all but random and [costly](mxrs_op::OpDef::is_costly) operators.
+    /// Recomputes cheap calls (`MXNET_BACKWARD_DO_MIRROR`): all except random and [costly](mxrs_op::OpDef::is_costly) operators.
     Mirror,
     /// Segments of the graph, about as many as the root of its length: one more forward run at most.
     Sqrt,
@@ -36,7 +36,7 @@ pub enum Recompute {
     Budget(usize),
 }
 
-/// Choices a caller has when binding a graph.
+/// The choices of a caller who binds a graph.
 #[derive(Clone)]
 pub struct BindOptions {
     /// Backends that may run operators; the cheapest that supports a call wins, unless [`Self::tuning`] knows better.
@@ -58,7 +58,7 @@ pub struct BindOptions {
     pub gradients: Option<GradRequests>,
     /// Gradients that one sum adds up (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`); from that many on they are added one by one.
     pub grad_sum_cap: usize,
-    /// What the gradient computes again instead of keeping it.
+    /// Which activations the gradient recomputes instead of keeping them.
     pub recompute: Recompute,
     /// Computes equal operators with equal inputs once (`MXNET_ELIMINATE_COMMON_EXPR`). Outputs keep their names and bits;
     /// gradients of values that were computed twice are summed in another order. Without `_copy` among [`Self::ops`]
@@ -67,7 +67,7 @@ pub struct BindOptions {
     /// Makes one call of several pointwise ones (`MXNET_USE_FUSION`), where a backend other than the reference runs it, the
     /// kernels become fewer and the arena no larger. On one backend it changes no bit.
     pub fuse: bool,
-    /// Tells what was fused and how long it took (`MXNET_RTC_VERBOSE`).
+    /// Logs what was fused and how long it took (`MXNET_RTC_VERBOSE`).
     pub fuse_verbose: bool,
     /// Chains of calls that one call replaces at inference (`MXNET_SUBGRAPH_BACKEND`), where a backend has a kernel for it;
     /// none by default. Outputs keep their names, and their values within rounding.
@@ -77,15 +77,15 @@ pub struct BindOptions {
     /// Weights that one call of an aggregating optimizer updates (`MXNET_OPTIMIZER_AGGREGATION_SIZE`), where what is bound is
     /// asked for an optimizer by name.
     pub optimizer_aggregation: usize,
-    /// Whether calls on bfloat16 compute in it at inference, where there are kernels; otherwise it is only stored, as float16 is.
-    /// For processors whose products of bfloat16 are slower than those of float32.
+    /// Whether products of bfloat16 compute in bfloat16 at inference, if kernels exist. If false, they are widened, as products
+    /// of float16 are. Set it to false on processors whose bfloat16 products are slower than those of float32.
     pub half_products: bool,
     /// Names of optional graph passes to leave out; none by default. For tests, and to find the pass behind a difference.
     pub without_passes: Vec<String>,
     /// Whether [`DryGraph::passes`](crate::DryGraph::passes) has the graph after each pass and what it would run as. Binding
     /// takes several times as long.
     pub trace_passes: bool,
-    /// Operators that the log has called slow: each is named once by all that is bound with this.
+    /// Operators that the log has called slow. Graphs bound with the same value name each operator once.
     pub warned: Arc<Warned>,
     /// Operators that gradients and [`Self::patterns`] are made of.
     pub ops: OpSet,
@@ -97,9 +97,9 @@ pub struct BindOptions {
     pub default_dtype: DType,
     /// Element types given for variables, by name.
     pub dtypes: Vec<(String, DType)>,
-    /// Memory shared with other executors; `None` for memory of its own.
+    /// The memory to share with other executors, or `None` for a separate pool.
     pub pool: Option<MemoryPool>,
-    /// Packed constants shared with other executors; `None` for constants of its own.
+    /// The packed constants to share with other executors, or `None` for a separate store.
     pub packed: Option<PackedStore>,
 }
 

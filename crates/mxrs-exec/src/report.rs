@@ -1,4 +1,4 @@
-//! What was decided when a graph was bound.
+//! Reports about a bound graph: its steps, kernels and memory.
 
 use crate::choose::Refusal;
 use crate::program::{Action, Program};
@@ -21,13 +21,13 @@ pub struct StepReport {
     pub inputs: Vec<String>,
     /// Outputs: dtype, shape, layout.
     pub outputs: Vec<String>,
-    /// Calls of the graph it runs: more than one where it is a fused call.
+    /// Number of calls of the graph that the step runs. It is more than one if the call is fused.
     pub n_calls: usize,
     /// Multiply-adds, by the operator's own estimate; 0 for copies.
     pub multiply_adds: u64,
     /// Bytes of all inputs and outputs together.
     pub bytes: usize,
-    /// Whether it runs only when a constant changed.
+    /// Whether it is a prepare step, which runs only after a constant changed.
     pub is_prepare: bool,
     /// How the kernel was chosen.
     pub chosen_by: ChosenBy,
@@ -35,10 +35,10 @@ pub struct StepReport {
     pub refusals: Vec<Refusal>,
 }
 
-/// A call that took the place of several (see [`BindOptions::patterns`](crate::BindOptions::patterns)).
+/// A call that replaces several others (see [`BindOptions::patterns`](crate::BindOptions::patterns)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusedReport {
-    /// Node, called as the last of those it replaces.
+    /// Name of the node: the name of the last node that it replaces.
     pub name: String,
     /// Operator.
     pub op: &'static str,
@@ -59,9 +59,9 @@ pub struct ExecutorReport {
     pub arena_bytes: usize,
     /// Bytes of packed and computed constants.
     pub packed_bytes: usize,
-    /// Additions that are no steps: whoever makes the second term adds it to the first.
+    /// Additions in place: the step that computes the second term adds it to the first, so the addition is not a step.
     pub inplace_adds: Vec<String>,
-    /// Calls that stand for several of the graph's, at inference.
+    /// Calls that each replace several calls of the graph, at inference.
     pub fused: Vec<FusedReport>,
 }
 

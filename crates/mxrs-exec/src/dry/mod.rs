@@ -19,25 +19,25 @@ use mxrs_types::{Result, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a graph would need.
+/// The memory and the steps that a graph would need.
 #[derive(Clone, Debug)]
 pub struct PlannedGraph {
     /// Steps in order, without those that pack constants.
     pub steps: Vec<StepReport>,
     /// How many of them are forward.
     pub n_forward: usize,
-    /// Additions that are no steps: whoever makes the second term adds it to the first.
+    /// Additions in place: the step that computes the second term adds it to the first, so the addition is not a step.
     pub inplace_adds: Vec<String>,
-    /// Calls that compute something again.
+    /// Number of calls that compute a value a second time.
     pub n_recomputed: usize,
-    /// Multiply-adds of the steps that compute something again over those of all others: an estimate of the extra time.
-    /// Steps that wait for memory rather than compute take more than that.
+    /// Multiply-adds of recomputed steps divided by those of all other steps: an estimate of the extra time. Steps limited by
+    /// memory bandwidth take more than this.
     pub recomputed_work: f64,
     /// The planner's figures.
     pub report: PlanReport,
     /// Bytes of the arena.
     pub arena_bytes: usize,
-    /// Most bytes of tensors alive at one step, scratch excepted.
+    /// The most bytes of tensors that are alive at one step, without scratch memory.
     pub activation_bytes: usize,
     /// Most bytes of scratch of one step.
     pub workspace_bytes: usize,
@@ -53,7 +53,7 @@ pub struct PlannedGraph {
     pub gradient_bytes: usize,
     /// Bytes of packed constants.
     pub packed_bytes: usize,
-    /// Calls that stand for several of the graph's.
+    /// Calls that each replace several calls of the graph.
     pub fused: Vec<FusedReport>,
     /// Everything in the arena.
     pub tensors: Vec<PlannedTensor>,
@@ -80,10 +80,10 @@ pub fn plan_graph(
     DryGraph::new(graph, inputs, options, is_train)?.plan(&options.plan)
 }
 
-/// A graph with kernels and layouts and without memory: plans are made of it, any number of them.
+/// A graph with kernels and layouts, but without memory. Any number of plans can be made from it.
 pub struct DryGraph {
     program: Program,
-    /// Whether each bound array is a parameter; head gradients, which are none, come after the last.
+    /// For each bound array, whether it is a parameter. The list ends before the head gradients, which are not parameters.
     is_parameter: Vec<bool>,
     /// Outputs; the arrays after them are gradients.
     n_outputs: usize,

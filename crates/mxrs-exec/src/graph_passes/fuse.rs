@@ -8,7 +8,7 @@
 
 use crate::bind::Known;
 use crate::choose::choose;
-use crate::constants::folded;
+use crate::constants::folded_nodes;
 use crate::costly::has_kernels;
 use crate::lower::{Bound, Source, lower_with_values};
 use crate::options::BindOptions;
@@ -57,7 +57,7 @@ impl Fusion<'_> {
     fn best(&self) -> Result<Option<GraphState>> {
         let mut layouts: Vec<&Layout> = Vec::new();
         // A call that depends on constants only is computed once. Fusing it with another call would run it every time.
-        let nodes = self.source.graph.iter().zip(folded(&self.source));
+        let nodes = self.source.graph.iter().zip(folded_nodes(&self.source));
         let class = |((id, node), is_folded)| if is_folded { None } else { self.class(id, node, &mut layouts) };
         let classes: Vec<Option<u64>> = nodes.map(class).collect();
         if classes.iter().flatten().count() < 2 {
