@@ -1,5 +1,6 @@
 //! The bound graph.
 
+use crate::aliases::check_aliases;
 use crate::bind::{Missing, Variables, variables};
 use crate::freeze;
 use crate::gradients::BoundGradient;
@@ -69,7 +70,8 @@ impl Executor {
     /// listed get arrays of their own; labels that inference ignores need not be given.
     ///
     /// # Errors
-    /// As [`Self::simple_bind`]; parameters that are missing or have another shape.
+    /// As [`Self::simple_bind`]. Returns an error if a parameter is missing or has another shape, or if an array that an
+    /// operator rewrites (a moving mean, say) shares memory with another array.
     pub fn bind(
         graph: &Graph,
         context: &ArrayContext,
@@ -110,6 +112,7 @@ impl Executor {
         });
         let outputs = outputs.collect::<Result<Vec<_>>>()?;
         let training = Training::new(&graph, &arrays, &variables, options)?;
+        check_aliases(&graph, &variables, &training.gradients, &outputs)?;
         let executor = Self {
             context: context.clone(),
             options: options.clone(),

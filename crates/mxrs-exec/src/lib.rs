@@ -43,6 +43,7 @@
 // kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable, `copy_images.rs` a part
 // of a concatenation as a kernel.
 
+mod aliases;
 mod bind;
 mod buckets;
 mod choose;

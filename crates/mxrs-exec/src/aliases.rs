@@ -1,0 +1,106 @@
+//! Checks that no bound array overlaps one that an operator rewrites: kernels take `&mut` to what they rewrite.
+
+use crate::bind::Variables;
+use crate::gradients::BoundGradient;
+use mxrs_graph::{Graph, NodeId};
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Error, Result};
+use rustc_hash::FxHashSet;
+
+/// One array of an executor and its place in memory.
+struct Place<'a> {
+    name: String,
+    array: &'a NdArray,
+    is_rewritten: bool,
+}
+
+impl Place<'_> {
+    fn begin(&self) -> usize {
+        self.array.as_ptr().addr()
+    }
+
+    fn end(&self) -> usize {
+        self.begin().saturating_add(self.array.size_bytes())
+    }
+}
+
+/// Checks the arrays of a graph's variables, gradients and outputs. Arrays that operators only read may overlap each
+/// other; gradients may, too.
+///
+/// # Errors
+/// Returns an error that names both arrays if an operator rewrites one, in training or at inference, and the other shares
+/// a byte with it. Returns an error if a call gets a variable that it rewrites as two inputs.
+pub fn check_aliases(
+    graph: &Graph,
+    variables: &Variables,
+    gradients: &[BoundGradient],
+    outputs: &[NdArray],
+) -> Result<()> {
+    let rewritten = rewritten(graph)?;
+    if rewritten.is_empty() {
+        return Ok(());
+    }
+    let is_rewritten = |name: &str| graph.find(name).is_some_and(|id| rewritten.contains(&id));
+    let variables = variables.arrays.iter().map(|(name, array)| Place {
+        name: name.clone(),
+        array,
+        is_rewritten: is_rewritten(name),
+    });
+    let gradients = gradients.iter().map(|gradient| Place {
+        name: format!("gradient of {}", gradient.name),
+        array: &gradient.array,
+        is_rewritten: false,
+    });
+    let outputs =
+        outputs.iter().enumerate().map(|(i, array)| Place { name: format!("output {i}"), array, is_rewritten: false });
+    let mut places: Vec<Place<'_>> = variables.chain(gradients).chain(outputs).collect();
+    places.retain(|place| place.array.size_bytes() > 0);
+    places.sort_by_key(Place::begin);
+    // Of the arrays that begin earlier: the one that ends last, and the rewritten one that ends last.
+    let (mut last, mut last_rewritten): (Option<&Place<'_>>, Option<&Place<'_>>) = (None, None);
+    for place in &places {
+        let before = if place.is_rewritten { last } else { last_rewritten };
+        if let Some(before) = before.filter(|before| before.end() > place.begin()) {
+            let (written, other) = if place.is_rewritten { (place, before) } else { (before, place) };
+            return Err(refusal(&written.name, &other.name));
+        }
+        let later = |last: Option<&Place<'_>>| last.is_none_or(|last| place.end() > last.end());
+        if later(last) {
+            last = Some(place);
+        }
+        if place.is_rewritten && later(last_rewritten) {
+            last_rewritten = Some(place);
+        }
+    }
+    Ok(())
+}
+
+/// The variables that some call rewrites.
+fn rewritten(graph: &Graph) -> Result<FxHashSet<NodeId>> {
+    let mut found = FxHashSet::default();
+    for node in graph.nodes() {
+        let Some((op, params)) = node.call() else { continue };
+        for is_train in [true, false] {
+            for &position in (op.rewrites)(params, is_train) {
+                let Some(input) = node.inputs.get(position) else { continue };
+                if !graph.node(input.node).is_variable() {
+                    continue;
+                }
+                if node.inputs.iter().filter(|other| other.node == input.node).count() > 1 {
+                    let name = &graph.node(input.node).name;
+                    return Err(refusal(name, name));
+                }
+                found.insert(input.node);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn refusal(rewritten: &str, other: &str) -> Error {
+    Error::invalid(
+        format!("arrays of `{rewritten}` and `{other}`"),
+        "memory that overlaps",
+        format!("separate memory, because an operator rewrites `{rewritten}`: give each an array of its own"),
+    )
+}
