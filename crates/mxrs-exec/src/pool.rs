@@ -31,16 +31,36 @@ struct Inner {
     /// Written by every task that uses the temporaries.
     var: Var,
     arenas: RankedMutex<Vec<Arc<Block>>>,
-    /// Arrays that have one shape in all executors.
-    fixed: RankedMutex<FxHashMap<String, NdArray>>,
-    /// Names of arrays that there are no more.
-    gone: RankedMutex<FxHashSet<String>>,
-    /// Buffers of one axis that arrays of any shape are views of.
+    fixed: RankedMutex<Fixed>,
+    /// One-dimensional buffers, by name and type. Inputs, labels and outputs of any shape are views of them.
     buffers: RankedMutex<FxHashMap<(String, DType), NdArray>>,
-    /// Whether somebody was told that there was too little.
+    /// Whether [`MemoryPool::too_small`] has logged its warning.
     has_warned: AtomicBool,
     /// Number of the last run. Held while a run is pushed, so that no other run comes between its tasks.
     turn: Mutex<u64>,
+}
+
+/// The arrays that have one shape in all executors. One lock guards both fields, so that two threads that bind at the
+/// same time agree on the array of each name.
+#[derive(Default)]
+struct Fixed {
+    arrays: FxHashMap<String, NdArray>,
+    /// Names whose arrays a frozen executor released.
+    gone: FxHashSet<String>,
+}
+
+impl Fixed {
+    /// The array with this name, or `None` if the pool never had one.
+    ///
+    /// # Errors
+    /// Returns an error if a frozen executor released the array.
+    fn find(&self, name: &str) -> Result<Option<NdArray>> {
+        match self.arrays.get(name) {
+            Some(array) => Ok(Some(array.clone())),
+            None if self.gone.contains(name) => Err(refusal(&format!("sharing `{name}` by a pool"))),
+            None => Ok(None),
+        }
+    }
 }
 
 /// The right to push a run.
@@ -66,8 +86,7 @@ impl MemoryPool {
             context: context.clone(),
             var: context.engine().new_var(),
             arenas: RankedMutex::new(Rank::Leaf, Vec::new()),
-            fixed: RankedMutex::new(Rank::Leaf, FxHashMap::default()),
-            gone: RankedMutex::new(Rank::Leaf, FxHashSet::default()),
+            fixed: RankedMutex::new(Rank::Leaf, Fixed::default()),
             buffers: RankedMutex::new(Rank::Leaf, FxHashMap::default()),
             has_warned: AtomicBool::new(false),
             turn: Mutex::new(0),
@@ -127,19 +146,27 @@ impl MemoryPool {
         }
     }
 
-    /// The array every executor has under this name.
+    /// The array that all executors of the pool have under this name; the first call allocates it, filled with zeros.
     ///
     /// # Errors
-    /// It has another shape or type; out of memory.
+    /// Returns an error if the array has another shape or type, if a frozen executor released it, or if memory runs out.
     pub(crate) fn fixed(&self, name: &str, shape: &Shape, dtype: DType) -> Result<NdArray> {
-        let known = self.0.fixed.lock().get(name).cloned();
-        if known.is_none() && self.0.gone.lock().contains(name) {
-            return Err(refusal(&format!("sharing `{name}` by a pool")));
-        }
-        let Some(array) = known else {
-            let array = NdArray::zeros(&self.0.context, shape.clone(), dtype)?;
-            self.register(name, &array);
-            return Ok(array);
+        let known = self.0.fixed.lock().find(name)?;
+        let array = match known {
+            Some(array) => array,
+            None => {
+                // Allocation takes locks of its own, so it happens without this one. Another thread may have registered
+                // an array since: then that one wins, and this one is dropped after the lock.
+                let made = NdArray::zeros(&self.0.context, shape.clone(), dtype)?;
+                let mut fixed = self.0.fixed.lock();
+                match fixed.find(name)? {
+                    Some(winner) => winner,
+                    None => {
+                        fixed.arrays.insert(name.to_owned(), made.clone());
+                        return Ok(made);
+                    }
+                }
+            }
         };
         if array.shape() == shape && array.dtype() == dtype {
             return Ok(array);
@@ -153,43 +180,52 @@ impl MemoryPool {
         Err(Error::invalid(format!("`{name}`"), got, expected))
     }
 
-    /// Lets go of arrays that an executor has no more. Who asks for them later is told so.
+    /// Releases arrays that an executor no longer has. From then on [`Self::fixed`] returns an error for their names.
     pub(crate) fn let_go(&self, names: &[String]) {
         let arrays: Vec<Option<NdArray>> = {
-            self.0.gone.lock().extend(names.iter().cloned());
             let mut fixed = self.0.fixed.lock();
-            names.iter().map(|name| fixed.remove(name)).collect()
+            fixed.gone.extend(names.iter().cloned());
+            names.iter().map(|name| fixed.arrays.remove(name)).collect()
         };
-        // Not under the lock: they may be the last handles.
+        // These may be the last handles. Freeing memory takes other locks, so it happens without this one.
         drop(arrays);
     }
 
-    /// Makes an array the one that [`Self::fixed`] finds, unless there is one.
+    /// Makes this the array that [`Self::fixed`] finds, unless the pool already has one with this name.
     pub(crate) fn register(&self, name: &str, array: &NdArray) {
-        self.0.fixed.lock().entry(name.to_owned()).or_insert_with(|| array.detach());
+        self.0.fixed.lock().arrays.entry(name.to_owned()).or_insert_with(|| array.detach());
     }
 
-    /// A view of the buffer with this name; a larger buffer where it is too small.
+    /// A view of the buffer with this name. A buffer that is too small is replaced by a larger one.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory runs out.
     pub(crate) fn view(&self, name: &str, shape: &Shape, dtype: DType) -> Result<NdArray> {
         let n = shape.n_elements();
         let key = (name.to_owned(), dtype);
+        let fits = |buffer: &NdArray| buffer.shape().n_elements() >= n;
         let known = self.0.buffers.lock().get(&key).cloned();
         let buffer = match known {
-            Some(buffer) if buffer.shape().n_elements() >= n => buffer,
+            Some(buffer) if fits(&buffer) => buffer,
             too_small => {
                 if let Some(small) = too_small {
                     self.too_small(name, n * dtype.size_of(), small.size_bytes());
                 }
-                let buffer = NdArray::zeros(&self.0.context, [n], dtype)?;
-                let replaced = {
+                // As in `fixed`: allocated without the lock. If another thread has put a buffer there since that is
+                // large enough, that one wins.
+                let made = NdArray::zeros(&self.0.context, [n], dtype)?;
+                let (buffer, unused) = {
                     let mut buffers = self.0.buffers.lock();
-                    buffers.insert(key, buffer.clone())
+                    match buffers.get(&key).filter(|buffer| fits(buffer)).cloned() {
+                        Some(winner) => (winner, Some(made)),
+                        None => {
+                            let replaced = buffers.insert(key, made.clone());
+                            (made, replaced)
+                        }
+                    }
                 };
-                // Not under the lock: it may be the last handle.
-                drop(replaced);
+                // This may be the last handle. Freeing memory takes other locks, so it happens without this one.
+                drop(unused);
                 buffer
             }
         };
@@ -200,7 +236,7 @@ impl MemoryPool {
 /// The first elements of an array as an array of another shape, in the same memory.
 ///
 /// # Errors
-/// More elements than there are.
+/// Returns an error if the shape has more elements than the array.
 pub fn prefix(array: &NdArray, shape: &Shape) -> Result<NdArray> {
     let flat = array.detach().reshape([array.shape().n_elements()])?;
     flat.slice(0, shape.n_elements())?.reshape(shape.clone())
@@ -269,4 +305,75 @@ impl Arrays {
 
 fn gradient_name(name: &str) -> String {
     format!("gradient of {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_engine::{Engine, EngineConfig};
+    use mxrs_storage::{Storage, StorageConfig};
+    use std::sync::Barrier;
+
+    fn pool() -> MemoryPool {
+        let engine = Engine::new(EngineConfig::default()).unwrap();
+        MemoryPool::new(&ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap()))
+    }
+
+    /// What `get` returns to two threads that call it at the same time, with 0 and with 1.
+    fn race<T: Send>(get: impl Fn(usize) -> T + Sync) -> [T; 2] {
+        let barrier = Barrier::new(2);
+        let call = |i| {
+            barrier.wait();
+            get(i)
+        };
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| call(1));
+            [call(0), other.join().unwrap()]
+        })
+    }
+
+    const ROUNDS: usize = 2000;
+
+    #[test]
+    fn two_threads_that_bind_at_once_get_the_same_parameter() {
+        let pool = pool();
+        for round in 0..ROUNDS {
+            let name = format!("w{round}");
+            let [one, two] = race(|_| pool.fixed(&name, &Shape::from([4]), DType::F32).unwrap());
+            assert!(one.shares_storage(&two), "round {round}");
+        }
+    }
+
+    #[test]
+    fn of_two_threads_that_want_different_shapes_one_gets_an_error() {
+        let pool = pool();
+        for round in 0..ROUNDS {
+            let name = format!("w{round}");
+            let results = race(|i| pool.fixed(&name, &Shape::from([4 + i]), DType::F32));
+            assert_eq!(results.iter().filter(|result| result.is_err()).count(), 1, "round {round}");
+        }
+    }
+
+    #[test]
+    fn two_threads_that_bind_at_once_get_views_of_one_buffer() {
+        let pool = pool();
+        for round in 0..ROUNDS {
+            let name = format!("x{round}");
+            let shape = Shape::from([4]);
+            let [one, two] = race(|_| pool.view(&name, &shape, DType::F32).unwrap());
+            assert!(one.shares_storage(&two), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_small_buffer_does_not_replace_a_larger_one() {
+        let pool = pool();
+        for round in 0..ROUNDS {
+            let name = format!("x{round}");
+            let sizes = [4, 1000].map(|n| Shape::from([n]));
+            let [_, large] = race(|i| pool.view(&name, &sizes[i], DType::F32).unwrap());
+            let next = pool.view(&name, &sizes[0], DType::F32).unwrap();
+            assert!(next.shares_storage(&large), "round {round}");
+        }
+    }
 }
