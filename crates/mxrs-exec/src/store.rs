@@ -1,4 +1,4 @@
-//! Packed and computed constants that several executors have in common.
+//! Packed and computed constants that several executors share.
 
 use crate::prepare::Preparation;
 use crate::program::{Origin, Program, ValueId};
@@ -8,21 +8,22 @@ use mxrs_storage::{Block, Tag};
 use mxrs_sync::atomic::AtomicBool;
 use mxrs_sync::{Mutex, Rank, RankedMutex};
 use mxrs_types::{Device, Result};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Weak};
 
-/// Constants in layouts of kernels, and constants computed from others, that executors bound with it share: of one array
-/// in one layout there is one copy, whatever the batch sizes and however many executors run at a time.
+/// Constants in the layouts of kernels, and constants computed from others, shared by all executors bound with this store:
+/// there is one copy of an array in one layout, for any number of executors and any batch sizes.
 ///
-/// Given to [`BindOptions::packed`](crate::BindOptions::packed); clones are handles to the same store. It keeps nothing
-/// that no executor uses.
+/// Pass it as [`BindOptions::packed`](crate::BindOptions::packed). Clones are handles to the same store. The memory of a
+/// constant is freed with the last executor that uses it; the store's own record of the constant goes when the next
+/// executor is bound.
 #[derive(Clone, Default)]
 pub struct PackedStore(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     known: KnownConstants,
-    /// Held while constants are made: two executors that find the same one out of date make it once.
+    /// Held while constants are made, so that two executors that find the same one out of date make it once.
     packing: Mutex<()>,
 }
 
@@ -36,113 +37,35 @@ impl Default for KnownConstants {
 
 #[derive(Default)]
 struct Known {
-    /// A number for everything that is computed in one way from the same arrays.
+    /// The id of each value that is a constant in use, or that such a constant is made from.
     ids: FxHashMap<Key, u64>,
+    /// The next id. Ids are never used twice, because keys refer to other keys by id.
+    next_id: u64,
     constants: FxHashMap<u64, Weak<Constant>>,
 }
 
-/// How a constant is made.
-#[derive(PartialEq, Eq, Hash)]
-struct Key {
-    op: String,
-    params: String,
-    output: usize,
-    desc: TensorDesc,
-    inputs: Vec<Source>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Source {
-    /// A bound array: its variable, and where in its memory it begins.
-    Array(u64, usize),
-    /// A value that a key describes.
-    Made(u64),
-}
-
-/// Which content of an array a constant was made from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Content {
-    var: u64,
-    version: u64,
-    address: usize,
-}
-
-impl Content {
-    /// What an array holds now.
-    pub fn of(array: &NdArray) -> Self {
-        Self { var: array.var().id(), version: array.var().version(), address: array.as_ptr().addr() }
-    }
-}
-
-/// One constant.
-pub struct Constant {
-    /// Its memory.
-    pub block: Block,
-    /// What it was made from, one for each of its sources; `None` when it has to be made.
-    pub made_from: RankedMutex<Option<Vec<Content>>>,
-    /// Whether a frozen executor has it, which does not wait for whoever makes it again: so nobody may. Set while nobody
-    /// makes constants of the store.
-    pub is_frozen: AtomicBool,
-}
-
-impl Constant {
-    fn new(size_bytes: usize, context: &ArrayContext) -> Result<Arc<Self>> {
-        let block = context.storage().allocate(Device::cpu(0), size_bytes, Tag::new("executor:packed"))?;
-        Ok(Arc::new(Self { block, made_from: RankedMutex::new(Rank::Leaf, None), is_frozen: AtomicBool::new(false) }))
-    }
-}
-
-/// The constants of a program that are kept, in the order of [`Preparation::kept`]: new ones.
-///
-/// # Errors
-/// Out of memory.
-pub fn own(program: &Program, preparation: &Preparation, context: &ArrayContext) -> Result<Vec<Arc<Constant>>> {
-    preparation.kept.iter().map(|v| Constant::new(program.values[*v].desc.size_bytes(), context)).collect()
-}
-
-impl PackedStore {
-    /// An empty store.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Bytes of all constants that some executor uses.
-    pub fn bytes(&self) -> usize {
-        let known = self.0.known.0.lock();
-        known.constants.values().filter_map(Weak::upgrade).map(|constant| constant.block.len()).sum()
-    }
-
-    /// As [`own`], with those that are there already.
-    ///
-    /// # Errors
-    /// Out of memory.
-    pub(crate) fn constants(
-        &self,
-        program: &Program,
-        preparation: &Preparation,
-        bound: &[NdArray],
-        context: &ArrayContext,
-    ) -> Result<Vec<Arc<Constant>>> {
-        let ids = self.ids(program, bound);
-        let find = |value: &ValueId| {
-            let id = ids.get(value).copied();
-            let there = id.and_then(|id| self.0.known.0.lock().constants.get(&id).and_then(Weak::upgrade));
-            if let Some(there) = there {
-                return Ok(there);
+impl Known {
+    /// Removes constants that no executor uses, and the ids of values that no other constant is made from.
+    fn prune(&mut self) {
+        self.constants.retain(|_, constant| constant.strong_count() > 0);
+        let keys: FxHashMap<u64, &Key> = self.ids.iter().map(|(key, id)| (*id, key)).collect();
+        let mut reached: FxHashSet<u64> = self.constants.keys().copied().collect();
+        let mut open: Vec<u64> = reached.iter().copied().collect();
+        while let Some(key) = open.pop().and_then(|id| keys.get(&id)) {
+            for input in &key.inputs {
+                if let Source::Made(id) = input
+                    && reached.insert(*id)
+                {
+                    open.push(*id);
+                }
             }
-            let constant = Constant::new(program.values[*value].desc.size_bytes(), context)?;
-            if let Some(id) = id {
-                self.0.known.0.lock().constants.insert(id, Arc::downgrade(&constant));
-            }
-            Ok(constant)
-        };
-        preparation.kept.iter().map(find).collect()
+        }
+        self.ids.retain(|_, id| reached.contains(id));
     }
 
-    /// The number of every value that prepare steps make.
-    fn ids(&self, program: &Program, bound: &[NdArray]) -> FxHashMap<ValueId, u64> {
+    /// The id of every value that prepare steps make from bound arrays; new keys get new ids.
+    fn ids(&mut self, program: &Program, bound: &[NdArray]) -> FxHashMap<ValueId, u64> {
         let mut ids: FxHashMap<ValueId, u64> = FxHashMap::default();
-        let mut known = self.0.known.0.lock();
         for step in &program.prepare {
             let source = |value: &ValueId| match program.values[*value].origin {
                 Origin::Bound(index) => {
@@ -160,16 +83,198 @@ impl PackedStore {
                     desc: program.values[*value].desc.clone(),
                     inputs: inputs.clone(),
                 };
-                let next = known.ids.len() as u64;
-                ids.insert(*value, *known.ids.entry(key).or_insert(next));
+                let next_id = &mut self.next_id;
+                let id = self.ids.entry(key).or_insert_with(|| {
+                    *next_id += 1;
+                    *next_id
+                });
+                ids.insert(*value, *id);
             }
         }
         ids
     }
 
-    /// Runs `make` while nobody else makes constants of this store.
+    /// The constant with this id, if an executor uses it.
+    fn find(&self, id: Option<&u64>) -> Option<Arc<Constant>> {
+        self.constants.get(id?).and_then(Weak::upgrade)
+    }
+}
+
+/// How a constant is made.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    op: String,
+    params: String,
+    output: usize,
+    desc: TensorDesc,
+    inputs: Vec<Source>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Source {
+    /// A bound array: the id of its variable, and the address where it begins.
+    Array(u64, usize),
+    /// A value that a prepare step makes: the id of its key.
+    Made(u64),
+}
+
+/// The content of an array at one time, by the array's address and version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Content {
+    var: u64,
+    version: u64,
+    address: usize,
+}
+
+impl Content {
+    /// The present content of an array.
+    pub fn of(array: &NdArray) -> Self {
+        Self { var: array.var().id(), version: array.var().version(), address: array.as_ptr().addr() }
+    }
+}
+
+/// One constant.
+pub struct Constant {
+    /// Its memory.
+    pub block: Block,
+    /// The content of each source when the constant was made; `None` if it has yet to be made.
+    pub made_from: RankedMutex<Option<Vec<Content>>>,
+    /// Whether a frozen executor uses it. Such an executor reads it without waiting for writers, so it must not be made
+    /// again. Set only inside [`PackedStore::alone`].
+    pub is_frozen: AtomicBool,
+}
+
+impl Constant {
+    fn new(size_bytes: usize, context: &ArrayContext) -> Result<Arc<Self>> {
+        let block = context.storage().allocate(Device::cpu(0), size_bytes, Tag::new("executor:packed"))?;
+        Ok(Arc::new(Self { block, made_from: RankedMutex::new(Rank::Leaf, None), is_frozen: AtomicBool::new(false) }))
+    }
+}
+
+/// Allocates the constants that a program keeps, in the order of [`Preparation::kept`].
+///
+/// # Errors
+/// Returns an error if memory runs out.
+pub fn own(program: &Program, preparation: &Preparation, context: &ArrayContext) -> Result<Vec<Arc<Constant>>> {
+    preparation.kept.iter().map(|v| Constant::new(program.values[*v].desc.size_bytes(), context)).collect()
+}
+
+impl PackedStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes of all constants that an executor uses.
+    pub fn bytes(&self) -> usize {
+        // The handles are dropped after the lock: one may be the last, and freeing memory takes other locks.
+        let in_use: Vec<Arc<Constant>> = {
+            let known = self.0.known.0.lock();
+            known.constants.values().filter_map(Weak::upgrade).collect()
+        };
+        in_use.iter().map(|constant| constant.block.len()).sum()
+    }
+
+    /// As [`own`], but takes the constants that other executors have already and allocates only the others.
+    ///
+    /// # Errors
+    /// Returns an error if memory runs out.
+    pub(crate) fn constants(
+        &self,
+        program: &Program,
+        preparation: &Preparation,
+        bound: &[NdArray],
+        context: &ArrayContext,
+    ) -> Result<Vec<Arc<Constant>>> {
+        let known: Vec<Option<Arc<Constant>>> = {
+            let mut known = self.0.known.0.lock();
+            known.prune();
+            let ids = known.ids(program, bound);
+            preparation.kept.iter().map(|value| known.find(ids.get(value))).collect()
+        };
+        let mut constants = Vec::with_capacity(known.len());
+        for (value, known) in preparation.kept.iter().zip(known) {
+            constants.push(match known {
+                Some(constant) => constant,
+                None => Constant::new(program.values[*value].desc.size_bytes(), context)?,
+            });
+        }
+        // Allocation happened without the lock. Meanwhile another thread may have pruned ids that had no constant yet, so
+        // they are looked up again, or may have registered the same constants: then those win.
+        let mut unused = Vec::new();
+        let mut known = self.0.known.0.lock();
+        let ids = known.ids(program, bound);
+        for (value, constant) in preparation.kept.iter().zip(&mut constants) {
+            let Some(id) = ids.get(value) else { continue };
+            match known.find(Some(id)) {
+                Some(winner) => unused.push(std::mem::replace(constant, winner)),
+                None => _ = known.constants.insert(*id, Arc::downgrade(constant)),
+            }
+        }
+        // `unused` frees memory, which takes other locks.
+        drop(known);
+        Ok(constants)
+    }
+
+    /// Runs `make` while no other thread makes constants of this store.
     pub(crate) fn alone<T>(&self, make: impl FnOnce() -> T) -> T {
         let _packing = self.0.packing.lock();
         make()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Action, Step, Value};
+    use mxrs_engine::{Engine, EngineConfig};
+    use mxrs_storage::{Storage, StorageConfig};
+    use mxrs_types::DType;
+
+    /// A weight that is folded and then packed; only the packed value is kept.
+    fn program() -> Program {
+        let value = |origin| Value { desc: TensorDesc::dense([16], DType::F32), origin };
+        let step = |inputs: &[usize], outputs: &[usize]| {
+            Step::copy(format!("makes {outputs:?}"), ("", Action::View), inputs.to_vec(), outputs.to_vec())
+        };
+        Program {
+            values: vec![value(Origin::Bound(0)), value(Origin::Packed), value(Origin::Packed)],
+            prepare: vec![step(&[0], &[1]), step(&[1], &[2])],
+            steps: vec![step(&[2], &[])],
+            ..Program::default()
+        }
+    }
+
+    #[test]
+    fn the_store_does_not_grow_while_executors_come_and_go() {
+        let engine = Engine::new(EngineConfig::default()).unwrap();
+        let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap());
+        let (store, program) = (PackedStore::new(), program());
+        let preparation = Preparation::new(&program).unwrap();
+        assert_eq!(preparation.kept, [2]);
+        let bind = |w: &NdArray| {
+            let bound = [w.clone()];
+            store.constants(&program, &preparation, &bound, &context).unwrap().remove(0)
+        };
+        let weight = || NdArray::zeros(&context, [16], DType::F32).unwrap();
+        let kept_weight = weight();
+        let mut kept = Vec::new();
+        for round in 0..100 {
+            if round == 50 {
+                kept.push(bind(&kept_weight));
+            }
+            let weight = weight();
+            let constant = bind(&weight);
+            assert!(kept.iter().all(|kept| !Arc::ptr_eq(kept, &constant)), "two weights got one id");
+            assert!(Arc::ptr_eq(&constant, &bind(&weight)));
+            drop(constant);
+            // At most the constant in use and the one that was just dropped, of two keys each.
+            let known = store.0.known.0.lock();
+            let sizes = (known.ids.len(), known.constants.len());
+            assert!(sizes.0 <= 4 && sizes.1 <= 2, "round {round}: {sizes:?} ids and constants");
+        }
+        // What a constant in use is made from is still known by its id.
+        assert!(Arc::ptr_eq(&kept[0], &bind(&kept_weight)));
+        assert_eq!(store.bytes(), 64);
     }
 }
