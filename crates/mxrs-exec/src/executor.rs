@@ -158,7 +158,7 @@ impl Executor {
     fn inference(&self) -> Result<Runner> {
         let context = Context { options: &self.options, is_train: false, has_gradient: false };
         let lowered = lower_graph(&self.graph, &self.variables.known, &self.variables.bound, &context)?;
-        let limit = if self.options.bulk_inference { usize::MAX } else { 1 };
+        let limit = self.options.inference_limit();
         let limits = Limits { forward: limit, backward: limit };
         let bound = self.variables.arrays.iter().map(|(_, array)| array.clone()).collect();
         let program = (lowered.graph, lowered.program);

@@ -135,4 +135,9 @@ impl BindOptions {
             packed: None,
         }
     }
+
+    /// The most operators that inference pushes as one task.
+    pub(crate) fn inference_limit(&self) -> usize {
+        if self.bulk_inference { usize::MAX } else { 1 }
+    }
 }

@@ -6,6 +6,8 @@ use crate::log_lines::log_lines;
 use crate::probe::Probe;
 use crate::{Vars, builder, runtime};
 use mxrs::engine::{PoolId, Property};
+use mxrs::exec::{CachedOp, CachedOpFlags, autograd};
+use mxrs::ndarray::NdArray;
 use mxrs::types::Device;
 use mxrs::{Error, Runtime};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -196,5 +198,31 @@ fn d30_a_chain_of_ten_is_one_push_or_ten() {
         executor.forward().unwrap();
         assert_eq!(runtime.engine().counters().pushed - before, pushes, "{vars:?}");
         assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [10.0; 4]);
+    }
+}
+
+#[test]
+fn d30_inference_of_a_cached_graph_is_one_push_or_one_per_operator() {
+    const TRAIN: &str = "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN";
+    let pushes = |vars: Vars<'_>, is_train: bool| {
+        let runtime = runtime(vars);
+        let nd = runtime.imperative().unwrap();
+        // Memory that is kept is not freed by a push of its own.
+        let flags = CachedOpFlags { static_alloc: true, ..runtime.cached_op_flags() };
+        let op = CachedOp::new(&nd, &chain(&runtime, 20), flags).unwrap();
+        let x = NdArray::from_slice(runtime.arrays(), [4], &[0.0f32; 4]).unwrap();
+        let _mode = is_train.then(autograd::train_mode);
+        let before = runtime.engine().counters().pushed;
+        let outputs = op.call(&[&x]).unwrap();
+        let pushed = runtime.engine().counters().pushed - before;
+        assert_eq!(outputs[0].to_vec::<f32>().unwrap(), [20.0; 4]);
+        pushed
+    };
+    for (vars, [inference, training]) in [
+        (&[] as Vars<'_>, [1, 2]),
+        (&[("MXNET_EXEC_BULK_EXEC_INFERENCE", "1"), (TRAIN, "5")], [1, 4]),
+        (&[("MXNET_EXEC_BULK_EXEC_INFERENCE", "0")], [20, 2]),
+    ] {
+        assert_eq!((pushes(vars, false), pushes(vars, true)), (inference, training), "{vars:?}");
     }
 }

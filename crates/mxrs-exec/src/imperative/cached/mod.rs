@@ -35,7 +35,8 @@ pub struct CachedOpFlags {
     pub static_shape: bool,
     /// Without `static_alloc`, graphs of at most so many operators are called operator by operator.
     pub inline_limit: usize,
-    /// Most operators in one push of the forward half.
+    /// Most operators in one push of the forward half, in training or if the call is recorded. At inference
+    /// [`BindOptions::bulk_inference`](crate::BindOptions::bulk_inference) decides.
     pub forward_bulk_size: usize,
     /// The same for the gradient.
     pub backward_bulk_size: usize,

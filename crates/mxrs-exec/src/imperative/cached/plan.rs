@@ -133,7 +133,9 @@ impl Plan {
         let planned = Planned::new(program, &options.plan)?;
         let program = &planned.program;
         let n_steps = program.steps.len();
-        let forward = segments(program, 0..program.n_forward, flags.forward_bulk_size);
+        let is_inference = signature.wants.is_none() && !signature.is_train;
+        let limit = if is_inference { options.inference_limit() } else { flags.forward_bulk_size };
+        let forward = segments(program, 0..program.n_forward, limit);
         let backward = segments(program, program.n_forward..n_steps, flags.backward_bulk_size);
         let mut rewrites: Vec<usize> = forward.iter().flat_map(|s| s.rewrites.iter().copied()).collect();
         rewrites.sort_unstable();
