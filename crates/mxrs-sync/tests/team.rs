@@ -124,6 +124,42 @@ fn a_panic_reaches_the_caller_after_all_chunks_and_the_team_lives_on() {
     assert_eq!(ok.into_inner(), 3);
 }
 
+/// A panic's payload whose drop panics as well.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            panic!("dropped");
+        }
+    }
+}
+
+/// The team reports one panic and drops the payloads of the others: that must not end a team thread, nor unwind the caller while
+/// others still run.
+#[test]
+fn payloads_whose_drop_panics_neither_hang_nor_unwind_a_run() {
+    let team = team(3);
+    for n in [3, 30] {
+        let done = AtomicUsize::new(0);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            team.run(n, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+                std::panic::panic_any(Bomb);
+            });
+        }));
+        let payload = outcome.unwrap_err();
+        assert!(payload.is::<Bomb>());
+        std::mem::forget(payload);
+        assert_eq!(done.into_inner(), n, "every chunk ran before the caller unwound");
+    }
+    let ok = AtomicUsize::new(0);
+    team.run(3, &|_| {
+        ok.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!(ok.into_inner(), 3);
+}
+
 #[test]
 fn callers_from_many_threads_and_sleeps_between_runs() {
     let team = team(3);

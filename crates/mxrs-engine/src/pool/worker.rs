@@ -135,7 +135,13 @@ impl Pool {
     fn has_tasks(&self) -> bool {
         match &self.heap {
             Some(heap) => !heap.lock().is_empty(),
-            None => !self.inbox.is_empty() || !self.urgent.is_empty() || self.stealers.iter().any(|s| !s.is_empty()),
+            // The backlog counts: its tasks are granted, and the worker that left them there may have begun a long one since.
+            None => {
+                !self.inbox.is_empty()
+                    || !self.urgent.is_empty()
+                    || self.stealers.iter().any(|s| !s.is_empty())
+                    || (!self.stealers.is_empty() && !self.backlog.lock().is_empty())
+            }
         }
     }
 
@@ -155,5 +161,36 @@ impl Pool {
         }
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
         leave
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::{Order, PoolId};
+    use super::*;
+    use crate::context::RunContext;
+    use crate::op::{Dispatch, OpName, Property, Sync};
+    use mxrs_types::Device;
+
+    fn task() -> Task {
+        let body = Sync(|_: &RunContext| Ok(()));
+        Task::new(OpName::from("op"), &[], Device::cpu(0), 0, Property::Normal, Dispatch::Completer, body)
+    }
+
+    /// A worker takes some of 40 tasks at a time and leaves the others in the backlog. While it runs a long one, another worker that is
+    /// about to sleep must see them.
+    #[test]
+    fn a_worker_does_not_sleep_while_the_backlog_has_tasks() {
+        let pool = Pool::new(0, PoolId::Cpu(0), 2, 2, Order::Fifo);
+        (0..40).for_each(|_| pool.push(task(), false));
+        let mut taken: Vec<Task> = (0..=SHARE).filter_map(|_| pool.take(0)).collect();
+        assert_eq!(taken.len(), SHARE + 1);
+        assert!(pool.inbox.is_empty() && pool.stealers.iter().all(|stealer| stealer.is_empty()));
+        assert!(pool.has_tasks(), "24 tasks are left");
+        taken.extend(std::iter::from_fn(|| pool.take(1)));
+        assert_eq!(taken.len(), 40);
+        assert!(!pool.has_tasks());
+        // These tasks were never granted, so nothing waits for them.
+        taken.into_iter().for_each(drop);
     }
 }

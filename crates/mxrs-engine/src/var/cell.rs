@@ -59,6 +59,14 @@ pub(crate) enum Attached {
     Waiting,
 }
 
+/// Most handles of one variable. Far below 2^32, so that threads that count beyond it at the same moment do not wrap the count.
+const MAX_HANDLES: u32 = 1 << 31;
+
+#[cold]
+fn too_many_handles(id: u64) -> ! {
+    panic!("variable {id} has {MAX_HANDLES} handles; handles must be dropped, not forgotten")
+}
+
 impl VarCell {
     pub(super) fn new(engine: u32) -> Self {
         // Not loom's: ids are no part of the protocol, and loom's atomics cannot live in statics.
@@ -71,6 +79,19 @@ impl VarCell {
             id: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
             engine,
             handles: AtomicU32::new(1),
+        }
+    }
+
+    /// Counts one more handle. The count has 32 bits, and handles that are forgotten (`mem::forget`) are never uncounted, so it is
+    /// bounded: if it wrapped, dropping a handle would free a cell that others still use.
+    ///
+    /// # Panics
+    /// If the variable has [`MAX_HANDLES`] handles.
+    #[inline]
+    pub(super) fn count_handle(&self) {
+        if self.handles.fetch_add(1, Ordering::Relaxed) >= MAX_HANDLES {
+            self.handles.fetch_sub(1, Ordering::Relaxed);
+            too_many_handles(self.id);
         }
     }
 

@@ -3,7 +3,6 @@
 use super::cell::{VarCell, VarState, task_of};
 use super::deleted;
 use crate::op::Access;
-use mxrs_sync::atomic::Ordering;
 use mxrs_types::Error;
 
 /// Why a collected task could not mark a variable.
@@ -35,7 +34,7 @@ impl VarCell {
             return Err(NotMarked::Other(state.buffered));
         }
         state.buffered = buffer;
-        self.handles.fetch_add(1, Ordering::Relaxed);
+        self.count_handle();
         Ok(())
     }
 

@@ -134,7 +134,7 @@ impl Var {
 
 impl Clone for Var {
     fn clone(&self) -> Self {
-        self.cell().handles.fetch_add(1, Ordering::Relaxed);
+        self.cell().count_handle();
         Self(self.0)
     }
 }

@@ -140,3 +140,16 @@ fn a_waiting_thread_takes_its_turn_and_passes_it_on() {
     assert_eq!(look(&v), (-1, true, 0));
     assert_eq!(end(&w2), 0);
 }
+
+/// 2^32 forgotten clones wrapped the count, and the next drop freed a cell that was in use.
+#[test]
+fn handles_of_a_variable_are_bounded() {
+    let var = Var::new(1);
+    let forgotten = (1 << 31) - 1;
+    var.cell().handles.fetch_add(forgotten, Ordering::Relaxed);
+    let clone = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| var.clone()));
+    let message = *clone.expect_err("one handle too many").downcast::<String>().unwrap();
+    assert!(message.contains("2147483648 handles"), "{message}");
+    var.cell().handles.fetch_sub(forgotten, Ordering::Relaxed);
+    drop(var.clone());
+}

@@ -204,7 +204,10 @@ fn run_inline(n_chunks: usize, body: &(dyn Fn(usize) + Sync)) {
     let mut panic = None;
     for chunk in 0..n_chunks {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(chunk))) {
-            panic.get_or_insert(payload);
+            match &panic {
+                None => panic = Some(payload),
+                Some(_) => shared::discard(payload),
+            }
         }
     }
     drop(inside);

@@ -192,7 +192,13 @@ impl Shared {
         // SAFETY: the caller owns this unfinished chunk of the job, so the body is still borrowed (T4).
         let body = unsafe { &*job.body };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(chunk))) {
-            self.panic.lock().get_or_insert(panic);
+            let mut first = self.panic.lock();
+            if first.is_none() {
+                *first = Some(panic);
+            } else {
+                drop(first);
+                discard(panic);
+            }
             // Seen by the caller with the chunk's end.
             self.panicked.store(true, Ordering::Relaxed);
         }
@@ -355,5 +361,13 @@ impl Shared {
             tracing::warn!(target: "mxrs_sync", "team thread {thread} is not pinned: {error}");
         }
         PINNED.set(Some(cpu));
+    }
+}
+
+/// Drops the payload of a panic that is not reported. A payload whose own drop panics must not unwind this thread, which would leave
+/// the run before its chunks are finished (T4); such a payload, and what its drop panicked with, are leaked.
+pub(super) fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
     }
 }
