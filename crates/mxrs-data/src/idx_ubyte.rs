@@ -38,11 +38,15 @@ pub(crate) fn open(path: &Path) -> Result<IdxArray> {
 ///
 /// # Errors
 /// As [`open`].
+#[cfg(any(test, fuzzing))]
 pub fn read(stream: impl Read) -> Result<IdxArray> {
     read_limited(stream, u64::MAX)
 }
 
-/// As [`read`]; a gzipped array of more than `max_bytes` is refused.
+/// Reads from the start of a stream, which is gzip if it starts like it. A gzipped array of more than `max_bytes` is refused.
+///
+/// # Errors
+/// As [`open`].
 fn read_limited(mut stream: impl Read, max_bytes: u64) -> Result<IdxArray> {
     let mut start = [0; 2];
     let have = fill(&mut stream, &mut start)?;
