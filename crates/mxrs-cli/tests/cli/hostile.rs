@@ -2,8 +2,11 @@
 
 use crate::mxrs::mxrs;
 
+/// An operator, its attributes and the names of its weights.
+type Call<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
+
 /// A symbol file of one operator after another, each on the output of the one before; the first one's input is `data`.
-fn chain(calls: &[(&str, &[(&str, &str)], &[&str])]) -> String {
+fn chain(calls: &[Call<'_>]) -> String {
     let mut nodes = vec![serde_json::json!({"op": "null", "name": "data", "inputs": []})];
     let mut last = 0;
     for (op, attrs, weights) in calls {
