@@ -27,7 +27,7 @@ const fn pairs() -> [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] {
     pairs
 }
 
-/// `_FusedOp`: several pointwise calls in one; parameters are [`Fused`]. It is in no catalog, because nobody writes it
+/// `_FusedOp`: several pointwise calls in one; parameters are [`Fused`]. The catalog does not list it: no symbol file names it
 /// down: the pass that fuses makes calls of it.
 pub fn fused_op() -> OpDef {
     OpDef {

@@ -166,7 +166,7 @@ struct Parts {
     bias: FloatPart,
 }
 
-/// A quantized product. The scale of a sum is part of the primitive: it is made anew when that changes, which in a calibrated
+/// A quantized product. The scale of a sum is part of the primitive: it is made again if that changes, which in a calibrated
 /// network happens once.
 struct Quantized {
     recipe: Recipe,
