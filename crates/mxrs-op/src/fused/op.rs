@@ -27,8 +27,8 @@ const fn pairs() -> [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] {
     pairs
 }
 
-/// `_FusedOp`: several pointwise calls in one; parameters are [`Fused`]. The catalog does not list it: no symbol file names it
-/// down: the pass that fuses makes calls of it.
+/// `_FusedOp`: several pointwise calls in one; parameters are [`Fused`]. The catalog does not list it: no symbol file names it.
+/// The fusion pass makes its calls.
 pub fn fused_op() -> OpDef {
     OpDef {
         summary: "several pointwise calls in one",
